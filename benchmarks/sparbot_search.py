@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.sparbot_variants import AS_THIRD, CALLED, MADE, MADE_BY_TWO, variant_table
 from counterplay.core.base import files
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -34,15 +35,8 @@ from counterplay.core.match.play import play_match
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.run import solve
 from counterplay.poker.abstraction.sparbot import Borders, outs_to, sparbot_buckets
-from counterplay.poker.bots.sparbot.build import (
-    AS_THIRD,
-    CALLED,
-    MADE,
-    MADE_BY_TWO,
-    SparbotOptions,
-    option_policies,
-    option_table,
-)
+from counterplay.poker.bots.sparbot.build import solve_models
+from counterplay.poker.bots.sparbot.model import sparbot_chance
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.tables import strengths
 from counterplay.poker.histories.parquet import read_parquet
@@ -101,12 +95,12 @@ def candidates() -> Iterator[dict[str, Any]]:
         yield {name: values[rng.integers(len(values))] for name, values in SPACE.items()}
 
 
-def _choices(one: dict[str, Any]) -> SparbotOptions:
+def _borders(one: dict[str, Any]) -> Borders:
     borders = Borders(weak_classes=one["weak"], least_outs=one["outs"])
     if one["ratio"] != "as it is":
         n, ratio = one["buckets"], one["ratio"]
         borders = replace(borders, shares_six=shares(n, ratio), shares_five=shares(n - 1, ratio))
-    return SparbotOptions(borders, one["tremble"], one["leaf_bets"], deals=DEALS, target=TARGET)
+    return borders
 
 
 @cache
@@ -132,15 +126,12 @@ def misses(found: dict[str, float]) -> float:
 def built(one: dict[str, Any]) -> dict[Ways, TableBot]:
     """The bots of these choices, by what becomes of the fourth bet and whether buckets are
     split."""
-    choices = _choices(one)
-    buckets = sparbot_buckets(strengths(), borders=choices.borders, outs=_outs())
-    policies = option_policies(buckets, choices)
-    return {
-        (fourth, split): TableBot(
-            "sparbot", option_table(buckets, policies, replace(choices, fourth=fourth, split=split))
-        )
-        for fourth, split in WAYS
-    }
+    borders = _borders(one)
+    buckets, n = sparbot_buckets(strengths(), borders=borders, outs=_outs()), borders.n_buckets
+    chance = sparbot_chance(buckets, n_buckets=n, deals=DEALS)
+    choices = {"tremble": one["tremble"], "leaf_bets": one["leaf_bets"], "target": TARGET}
+    policies, _ = solve_models(chance, **choices)
+    return {way: TableBot("sparbot", variant_table(buckets, policies, n, *way)) for way in WAYS}
 
 
 def against_bands(player: TableBot) -> dict[str, float]:

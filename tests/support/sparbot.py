@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.poker.bots.sparbot.chance import BucketChance
+from counterplay.poker.bots.sparbot.model import BucketChance
 
 
 def random_chance(n, seed=1):

@@ -50,8 +50,7 @@ class HoldemResolver(PlayerResolver):
         return _load(path, self.game if _game_name(path) == self.game.name else None)
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
-        """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
-        reports on it."""
+        """A bot. Tables are built on first use; `progress(share, what)` reports on it."""
         from counterplay.poker.bots.table import strategy_bot
 
         resolved = self.find(player)
@@ -61,11 +60,16 @@ class HoldemResolver(PlayerResolver):
         elif callable(getattr(resolved, "act", None)):
             bot = resolved
         else:
-            name = "" if resolved is player else _name(player)
+            path = Path(str(player))
+            name = "" if resolved is player else path.name if path.is_dir() else path.stem
             try:
                 strategy = strategy_in(resolved)
             except BadStrategy:
-                raise BadParameter(_no_player(player, resolved)) from None
+                which = "" if resolved is player else f"{shown(player)}, which is "
+                raise BadParameter(
+                    f"a player is a strategy, the name of a bot, or an object with a method "
+                    f"act(view), not {which}{shown(resolved)}"
+                ) from None
             if isinstance(strategy, Mixture):
                 raise BadStrategy("a mixture of strategies can be measured, but plays no match")
             bot = strategy_bot(strategy, name)
@@ -167,16 +171,13 @@ def game_between(words: Sequence[str], game: str | None = None) -> Game:
 
 def _game_name(path: Path) -> str | None:
     """The name of the game in a file, or None if it cannot be read."""
+    file = path / "strategy.npz" if path.is_dir() else path
     with suppress(CounterplayError):
-        name = _header(path).get("game")
+        is_model = path.suffix == ".json"
+        header = files.read_json(path) if is_model else files.read_header(file, "strategy")
+        name = header.get("game")
         return name if isinstance(name, str) else None
     return None
-
-
-def _header(path: Path) -> dict[str, Any]:
-    if path.suffix == ".json":
-        return files.read_json(path)
-    return files.read_header(path / "strategy.npz" if path.is_dir() else path, "strategy")
 
 
 def _game_in(path: Path) -> Game:
@@ -194,20 +195,6 @@ def _load(path: Path, game: Game | None = None) -> Strategy | OpponentModel:
     from counterplay.poker.models.model import load_model
 
     return load_model(path, game)
-
-
-def _name(player: Any) -> str:
-    """The name of a strategy read from a path."""
-    path = Path(str(player))
-    return path.name if path.is_dir() else path.stem
-
-
-def _no_player(player: Any, resolved: Any) -> str:
-    what = shown(resolved) if resolved is player else f"{shown(player)}, which is {shown(resolved)}"
-    return (
-        f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
-        f"{what}"
-    )
 
 
 def _no_table(player: Any) -> str:

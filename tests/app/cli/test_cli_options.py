@@ -43,10 +43,10 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    found = sorted(folder.rglob("*"))
+    result = sorted(folder.rglob("*"))
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in found
+        for path in result
     }
 
 

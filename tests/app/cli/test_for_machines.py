@@ -26,8 +26,8 @@ def keys(value: Any) -> set[str]:
         return set().union(*map(keys, value))
     if not isinstance(value, dict):
         return set()
-    found = set(value)
-    return found.union(*(keys(part) for name, part in value.items() if name not in DATA))
+    result = set(value)
+    return result.union(*(keys(part) for name, part in value.items() if name not in DATA))
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +66,16 @@ LONGER = [
 def test_keys_are_snake_case_and_numbers_are_numbers(line: str, folder: Path) -> None:
     done = typed(folder, *line.split(), "--json")
     assert done.code == 0, done.stderr
-    found = json.loads(done.stdout, parse_constant=pytest.fail)
-    assert [key for key in keys(found) if not KEY.fullmatch(key)] == []
+    result = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert [key for key in keys(result) if not KEY.fullmatch(key)] == []
 
 
 def test_settings_of_an_experiment_have_keys_too() -> None:
     made = outcome("good", [claim(True)])
     made.setting.update({"measured every": 3, "MCCFR10, external": "1 s"})
-    found = outcome_facts(made)
-    assert {"measured_every", "mccfr10_external"} < set(found["setting"])
-    assert [key for key in keys(found) if not KEY.fullmatch(key)] == []
+    result = outcome_facts(made)
+    assert {"measured_every", "mccfr10_external"} < set(result["setting"])
+    assert [key for key in keys(result) if not KEY.fullmatch(key)] == []
 
 
 def test_the_version(folder: Path) -> None:
@@ -116,11 +116,11 @@ def test_show_filters_and_writes_csv(folder: Path) -> None:
 def test_show_answers_with_the_probabilities_that_are_played(folder: Path) -> None:
     """Beside the information set with the bucket of the cards."""
     words = ["--cards", "7h7c", "--board", "7d7s2c", "--betting", "rc/r", "--json"]
-    found = json.loads(typed(folder, "show", "holdem.npz", *words).stdout)
+    result = json.loads(typed(folder, "show", "holdem.npz", *words).stdout)
     strategy = cp.Strategy.load(folder / "holdem.npz")
     rows = [row for row in strategy.table() if row.infoset == "rc/r bucket 1"]
-    assert found["probabilities"] == pytest.approx(rows[0].probabilities)
-    assert found["player"] == rows[0].player + 1 == 1
+    assert result["probabilities"] == pytest.approx(rows[0].probabilities)
+    assert result["player"] == rows[0].player + 1 == 1
 
 
 def test_evaluation_takes_a_name() -> None:

@@ -126,7 +126,7 @@ def interrupted_after(calls: int, function: Callable[..., Any]) -> Callable[...,
 
 def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
     answer = searches.compute_response
-    found = []
+    result = []
     for done in (0, 1, 2, 5, 9):
         calls = iter(range(99))
 
@@ -140,8 +140,8 @@ def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
         assert (part is None) == (done < 2)  # p = 1 is tried first, and risks too much
         if part is not None:
             assert part.exploitability <= 0.1
-            found.append(part.exploitation)
-    assert found == sorted(found)
+            result.append(part.exploitation)
+    assert result == sorted(result)
 
 
 def test_a_response_in_both_seats(press: Callable[[int], None]) -> None:

@@ -57,13 +57,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
-    """The folder, where boards are not walked and Sparbot is another table."""
+    """The folder, where boards are not traversed and Sparbot is another table."""
 
-    def walk(game: Any, questions: list[Any], *_: Any, **__: Any) -> list[float]:
+    def values(game: Any, questions: list[Any], *_: Any, **__: Any) -> list[float]:
         return [0.25] * len(questions)
 
     table = strategy_table(cp.Strategy.uniform(HOLDEM))
-    monkeypatch.setattr("counterplay.poker.vector.evaluation.vector_values", walk)
+    monkeypatch.setattr("counterplay.poker.vector.evaluation.vector_values", values)
     monkeypatch.setattr("counterplay.poker.bots.sparbot.build.sparbot_table", lambda *_: table)
     monkeypatch.chdir(folder)
     return folder

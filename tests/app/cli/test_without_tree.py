@@ -19,8 +19,8 @@ def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
     assert facts["information_sets_found"] > 10
     for name in ("player 2: start", "start", "st*"):
         assert "player 2  start" in typed(tmp_path, "show", run, "--infoset", name).stdout
-    found = json.loads(typed(tmp_path, "evaluate", run, "--seconds", "0.1", "--json").stdout)
-    assert found["exploitability_lower_bound"] > 0
+    result = json.loads(typed(tmp_path, "evaluate", run, "--seconds", "0.1", "--json").stdout)
+    assert result["exploitability_lower_bound"] > 0
     assert "at least: exploitability" in typed(tmp_path, "evaluate", run, "--seconds", "0.1").stdout
     typed(tmp_path, "respond", run, "-n", "200", "--player", "1", "--out", "answer")
     played = typed(tmp_path, "match", "answer", run, "--hands", "500", "--json")

@@ -30,10 +30,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(served: Path) -> Iterator[Server]:
-    found = Server(served, "runs")
-    found.start()
-    yield found
-    found.kill()
+    result = Server(served, "runs")
+    result.start()
+    yield result
+    result.kill()
 
 
 @pytest.fixture(scope="session")

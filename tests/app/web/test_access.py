@@ -10,8 +10,7 @@ import pytest
 from support.web import HOST, ask
 
 from counterplay.app.web.access import MOST_BODY, MOST_UPLOAD, AccessPolicy
-from counterplay.app.web.app import make_app
-from counterplay.app.web.pages import built_in_pages, static_folder
+from counterplay.app.web.app import built_in_pages, make_app, static_folder
 
 OWN = f"http://{HOST}"
 

@@ -14,7 +14,7 @@ from support.web import ask
 
 import counterplay as cp
 from counterplay.app.web.app import make_app
-from counterplay.app.web.holdem_grid import grid_csv, grid_view
+from counterplay.app.web.explore import grid_csv, grid_view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards
 from counterplay.poker.holdem.holdings import canonical_board, strengths_on
@@ -30,30 +30,32 @@ def holdem() -> Any:
 
 @pytest.mark.parametrize(("betting", "board"), LINES)
 def test_every_holding_is_played_as_the_bot_plays_it(holdem: Any, betting: str, board: str) -> None:
-    seen, bot = grid_view(holdem, None, betting, board), strategy_bot(holdem)
-    free = np.flatnonzero(seen["free"])
+    observed, bot = grid_view(holdem, None, betting, board), strategy_bot(holdem)
+    free = np.flatnonzero(observed["free"])
     assert len(free) == math.comb(52 - len(board) // 2, 2)
     for k in free[:: len(free) // 25].tolist():
         own = "".join(card_text(int(card)) for card in HOLDING_CARDS[k])
-        shares = bot.shares(cp.view(seen["betting"], own, board))
+        shares = bot.shares(cp.view(observed["betting"], own, board))
         for a, name in enumerate(("fold", "call", "raise")):
-            assert seen["one"]["shares"][a][k] == pytest.approx(shares.get(name, 0.0), abs=6e-4)
+            assert observed["one"]["shares"][a][k] == pytest.approx(shares.get(name, 0.0), abs=6e-4)
 
 
 def test_reach_is_the_product_of_the_own_actions(holdem: Any) -> None:
-    seen = grid_view(holdem, None, "rc/cr", "AsKd2c")  # the big blind acts, who called and checked
+    observed = grid_view(
+        holdem, None, "rc/cr", "AsKd2c"
+    )  # the big blind acts, who called and checked
     bot = strategy_bot(holdem)
-    k = int(np.flatnonzero(seen["free"])[700])
+    k = int(np.flatnonzero(observed["free"])[700])
     own = "".join(card_text(int(card)) for card in HOLDING_CARDS[k])
     one = bot.shares(cp.view("r", own))["call"]
     two = bot.shares(cp.view("rc/", own, "AsKd2c"))["call"]
-    assert seen["one"]["reach"][k] == pytest.approx(one * two, abs=1e-4)
+    assert observed["one"]["reach"][k] == pytest.approx(one * two, abs=1e-4)
 
 
 def test_strengths_are_exact_on_a_river() -> None:
     board = tuple(cards("AsKd2c7h9s"))
     canonical = canonical_board(board)
-    found = strengths_on(canonical)
+    result = strengths_on(canonical)
     from counterplay.poker.cards.evaluator import strength
 
     own = cards("AhAd")
@@ -67,7 +69,7 @@ def test_strengths_are_exact_on_a_river() -> None:
         won += 1.0 if mine > theirs else 0.5 if mine == theirs else 0.0
         all_ += 1
     assert all_ == 990
-    assert found[k] == pytest.approx(won / 990, abs=1e-12)
+    assert result[k] == pytest.approx(won / 990, abs=1e-12)
 
 
 def test_tables_hold_what_is_shown(holdem: Any) -> None:
@@ -90,10 +92,10 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_strategies_are_found_searched_and_compared(app: Any) -> None:
     named = {one["name"]: one["key"] for one in ask(app, "/api/strategies").data["strategies"]}
     one, two = named["a<b>&run"], named["flat.npz"]
-    seen = ask(app, f"/api/explore?s={one}&t={two}&q=Q&player=2").data
-    assert {row["name"] for row in seen["rows"]} == {"Q p", "Q b"}
-    assert all(row["player"] == 1 for row in seen["rows"])
-    assert seen["rows"][0]["others"] == [0.5, 0.5]
+    observed = ask(app, f"/api/explore?s={one}&t={two}&q=Q&player=2").data
+    assert {row["name"] for row in observed["rows"]} == {"Q p", "Q b"}
+    assert all(row["player"] == 1 for row in observed["rows"])
+    assert observed["rows"][0]["others"] == [0.5, 0.5]
     text = ask(app, f"/api/explore.csv?s={one}&t={two}").body.decode()
     assert len(text.splitlines()) == 25
     assert text.startswith("player,infoset,action,probability,other,difference")
@@ -141,14 +143,14 @@ def test_a_run_appears_with_its_curve_and_a_report_stays_in_its_box(tmp_path: Pa
 
 def test_metrics_are_told_while_a_solver_works(tmp_path: Path) -> None:
     """Between checkpoints too, which are 15 seconds apart."""
-    seen: list[int] = []
+    observed: list[int] = []
 
     def look(progress: Any) -> None:
         path = tmp_path / "run" / "metrics.csv"
-        seen.append(len(path.read_text().splitlines()) if path.exists() else 0)
+        observed.append(len(path.read_text().splitlines()) if path.exists() else 0)
 
     cp.solve("leduc", "mccfr", seconds=2.6, folder=tmp_path / "run", on_chunk=look)
-    assert any(n > 1 for n in seen[:-1])
+    assert any(n > 1 for n in observed[:-1])
 
 
 def test_a_game_without_a_tree_is_refused_in_a_sentence_and_its_run_shown(tmp_path: Path) -> None:

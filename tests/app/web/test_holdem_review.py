@@ -10,14 +10,18 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.app.web.play.holdem import BotLuckAdjustment, HoldemHand, HoldemSource
-from counterplay.app.web.play.holdem_review import action_values
+from counterplay.app.web.play.holdem import (
+    BotLuckAdjustment,
+    HoldemHand,
+    HoldemSource,
+    action_values,
+)
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import N_CARDS, cards
 from counterplay.poker.cards.evaluator import strength
-from counterplay.poker.holdem.best_action import BestActionSearch
+from counterplay.poker.holdem.holdings import BestActionSearch
 
 TREE = betting_tree(LIMIT)
 DEAL = tuple(cards("AhQd 9c8c 7h 2s Kd 9s 3h"))
@@ -114,12 +118,12 @@ def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
 def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     hand = _hand(bot, 1, "crcrccrccc")
     before = time.monotonic()
-    found = hand.review()
+    result = hand.review()
     assert time.monotonic() - before < 30
-    mine = [step for step in found["steps"] if step["who"] == "you"]
-    theirs = [step for step in found["steps"] if step["who"] == "other"]
+    mine = [step for step in result["steps"] if step["who"] == "you"]
+    theirs = [step for step in result["steps"] if step["who"] == "other"]
     assert len(mine) + len(theirs) == 10
     assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
     assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
-    assert found["cards"] == ["Ah", "Qd"]
+    assert result["cards"] == ["Ah", "Qd"]

@@ -50,12 +50,12 @@ def test_what_was_learnt_is_told_in_words_and_drawn(learner: None, tmp_path: Pat
     _play(table, 65, lambda keys: keys.index("c"))
     bot.update_trees()
     end = time.monotonic() + 30
-    while (bot.learning()["thinking"] or not bot.trees()) and time.monotonic() < end:
+    while (bot.learning()["thinking"] or not bot.trees) and time.monotonic() < end:
         time.sleep(0.05)
-    assert [tree["street"] for tree in bot.trees()] == ["preflop", "flop", "turn", "river"]
-    for tree in bot.trees():
+    assert [tree["street"] for tree in bot.trees] == ["preflop", "flop", "turn", "river"]
+    for tree in bot.trees:
         assert sum(tree["tree"]["shares"]) == pytest.approx(1.0)
-    assert bot.trees()[0]["tree"]["shares"][1] > 0.8  # before the flop there were enough
+    assert bot.trees[0]["tree"]["shares"][1] > 0.8  # before the flop there were enough
     learning = bot.learning()
     assert learning["hands"] == 65
     assert learning["playing"]

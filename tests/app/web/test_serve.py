@@ -13,7 +13,7 @@ import pytest
 from support.command import run, typed
 from support.web import Server, free_port
 
-from counterplay.app.web.pages import static_folder
+from counterplay.app.web.app import static_folder
 
 ROOT = Path(__file__).parent.parent.parent.parent
 

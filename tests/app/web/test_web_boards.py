@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.app.web.play.boards import History, PlainBoard, board_of
+from counterplay.app.web.play.tree_games import GameBoard, History, board_of
 from counterplay.core.forms.registry import GAMES, load
 from counterplay.core.forms.rules import CHANCE
 
@@ -16,9 +16,9 @@ SMALL = ("kuhn", "ocp(4)", "leduc", "bluff(1,1,3)", "bluff(2,1,2)", "goofspiel(3
 
 def _histories(game: Any, most: int) -> list[list[int]]:
     """Children of every history, at most so many, breadth first and evenly."""
-    found, level = [], [list[int]()]
+    result, level = [], [list[int]()]
     while level:
-        found += level
+        result += level
         below = []
         for children in level:
             history = History(game, children)
@@ -26,21 +26,21 @@ def _histories(game: Any, most: int) -> list[list[int]]:
                 below += [[*children, k] for k in range(history.n_children)]
         step = max(1, len(below) // most)
         level = below[::step]
-    return found
+    return result
 
 
 def test_every_game_of_two_players_has_a_board_of_its_own() -> None:
     for word, spec in GAMES.items():
         game = load(spec.examples[0])
         if word != "holdem":
-            assert not isinstance(board_of(game), PlainBoard), word
+            assert type(board_of(game)) is not GameBoard, word
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_what_a_player_sees_follows_from_his_information_set(name: str) -> None:
     """Histories of one information set look the same: nothing hidden is shown."""
     game = load(name)
-    board, seen = board_of(game), dict[int, str]()
+    board, observed = board_of(game), dict[int, str]()
     for children in _histories(game, 400):
         history = History(game, children)
         if history.over or history.player == CHANCE:
@@ -48,10 +48,10 @@ def test_what_a_player_sees_follows_from_his_information_set(name: str) -> None:
         shown = json.dumps(
             [board.view(history, history.player), board.choices(history)], sort_keys=True
         )
-        assert seen.setdefault(history.infoset, shown) == shown
+        assert observed.setdefault(history.infoset, shown) == shown
         assert len(board.choices(history)) == history.n_children
         assert all(choice.label for choice in board.choices(history))
-    assert len(seen) > 5
+    assert len(observed) > 5
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -14,10 +14,9 @@ from support.web import ask
 
 from counterplay.app.web.app import make_app
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.play.boards import History, board_of
 from counterplay.app.web.play.table import StaleVersion
 from counterplay.app.web.play.tables import TableStore, append_log, log_name, repair_log
-from counterplay.app.web.play.tree_games import luck_adjusted, review
+from counterplay.app.web.play.tree_games import History, board_of, luck_adjusted, review
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -78,10 +77,10 @@ def test_a_kill_in_the_middle_of_a_write_loses_that_write_only(
         moves.write_bytes(whole[:cut])
         log.write_bytes(log.read_bytes()[: cut // 2])
         again = _tables(tmp_path).find(table.name)
-        kept = len(whole[:cut].splitlines(keepends=True))
+        stored = len(whole[:cut].splitlines(keepends=True))
         if cut and not whole[:cut].endswith(b"\n"):
-            kept -= 1
-        assert again.version == kept <= len(lines)
+            stored -= 1
+        assert again.version == stored <= len(lines)
         if again.done and log.suffix == ".phhs":
             assert len(read_phh(log)) == len(again.done)
 
@@ -91,8 +90,8 @@ def test_two_tabs_after_a_restart_get_the_same_table(tmp_path: Path) -> None:
     _play(table, 2, random.Random(4))
     tables = _tables(tmp_path)
     with ThreadPoolExecutor(8) as many:
-        found = list(many.map(lambda _: tables.find(table.name), range(16)))
-    assert len({id(one) for one in found}) == 1
+        result = list(many.map(lambda _: tables.find(table.name), range(16)))
+    assert len({id(one) for one in result}) == 1
 
 
 def test_a_move_at_an_old_version_changes_nothing(tmp_path: Path) -> None:
@@ -192,13 +191,13 @@ def _ends(game: Any, history: History, policy: np.ndarray) -> list[tuple[History
     """Every end below, and how likely it is."""
     if history.over:
         return [(history, 1.0)]
-    found = []
+    result = []
     shares = history.probabilities(policy)
     for k in range(history.n_children):
         if shares[k] > 0:
             below = History(game, [*(move.child for move in history.moves), k])
-            found += [(end, shares[k] * p) for end, p in _ends(game, below, policy)]
-    return found
+            result += [(end, shares[k] * p) for end, p in _ends(game, below, policy)]
+    return result
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -9,21 +9,20 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.sources import copy_sources
 
-from counterplay.core.base import store, version
-from counterplay.core.base.progress import ProgressCallback
-from counterplay.core.base.store import CACHED_VERSIONS, Cached, Piece, Store, cached_store, digest
+from counterplay.core.base import store
+from counterplay.core.base.store import Piece, Store, digest
 
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
+
 CODE = "0" * 16
+
 ARRAYS = {
     "counts": np.arange(15, dtype=np.uint32).reshape(3, 5),
     "turned": np.arange(6.0).reshape(2, 3).T,
@@ -167,7 +166,7 @@ def test_old_code_does_not_pile_up(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
-    kept = Store(tmp_path / "file", CODE)
+    stored = Store(tmp_path / "file", CODE)
     made: list[int] = []
 
     def make() -> Piece:
@@ -175,136 +174,11 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
         return Piece(len(made), {})
 
     with pytest.warns(UserWarning, match="the toys stay in memory: cannot write"):
-        assert kept.piece("toy", {}, make, "the toys stay").value == 1
-    assert kept.piece("toy", {}, make, "the toys stay").value == 1
+        assert stored.piece("toy", {}, make, "the toys stay").value == 1
+    assert stored.piece("toy", {}, make, "the toys stay").value == 1
     with pytest.raises(ValueError, match="cannot write"):
-        kept.piece("other", {}, make)
+        stored.piece("other", {}, make)
     assert (tmp_path / "file").read_text() == "precious"
-
-
-class Counted(Cached[str]):
-    """A text in the cache folder, and how often it was made."""
-
-    def __init__(self, recipe: dict[str, Any]) -> None:
-        super().__init__(
-            "the texts stay",
-            "toys",
-            ("counterplay.core.kernels.rng",),
-            make=self.count,
-            pack=lambda made: Piece(f"{made}, stored", {}),
-            unpack=lambda piece: piece.value if isinstance(piece.value, str) else None,
-            recipe=lambda: recipe,
-        )
-        self.makes = 0
-
-    def count(self, progress: ProgressCallback) -> str:
-        self.makes += 1
-        return "made"
-
-
-def test_made_once_then_from_disk_then_from_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "a"))
-    told: list[float] = []
-    cached = Counted({})
-    assert cached.size_on_disk() == 0
-    assert cached.get(lambda share, what: told.append(share)) == "made, stored"  # as read back
-    assert told == [0.99, 1.0]
-    assert cached.size_on_disk() > 0
-    cached.slot().path.unlink()
-    assert cached.get() == "made, stored"  # from memory
-    assert cached.makes == 1
-    cached.write("again")
-    later = Counted({})
-    assert [later.get(), later.get()] == ["again, stored"] * 2
-    assert later.makes == 0
-    later.slot().write([1], {})  # whole, but not what it should be
-    third = Counted({})
-    assert third.get() == "made, stored"
-    assert Counted({"other": 1}).read() is None
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "b"))
-    assert third.get() == "made, stored"  # another folder is another thing
-    assert third.makes == 2
-    assert not list(tmp_path.rglob("*.lock"))
-
-
-def test_what_cannot_be_written_stays_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file" / "cache"))
-    cached = Counted({})
-    with pytest.warns(UserWarning, match="the texts stay in memory: cannot write"):
-        assert cached.get() == "made"
-    assert cached.get() == "made"
-    assert cached.makes == 1
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the sources, which a test may change."""
-    copy = copy_sources(tmp_path)
-    monkeypatch.setattr(version, "PACKAGE", copy)
-    return copy
-
-
-@pytest.mark.parametrize(
-    ("file", "changed"),
-    [
-        ("poker/cards/tables.py", (True, True)),
-        ("poker/cards/strength.py", (True, True)),
-        ("poker/cards/evaluator.py", (True, True)),  # imported by what is imported
-        ("core/kernels/jit.py", (True, True)),
-        ("poker/vector/exact_traversal.py", (False, True)),
-        ("poker/vector/evaluation.py", (False, True)),
-        ("core/base/store.py", (False, False)),
-        ("app/web/runs.py", (False, False)),
-        ("app/web/static/app.js", (False, False)),
-        ("app/cli/commands.py", (False, False)),
-        ("poker/bots/poki/bot.py", (False, False)),
-    ],
-)
-def test_which_change_of_the_code_makes_what_anew(
-    file: str, changed: tuple[bool, bool], package: Path
-) -> None:
-    """The tables of hold'em, and exact values by the board."""
-
-    def versions() -> tuple[str, ...]:
-        walk = ("counterplay.poker.vector.evaluation", "counterplay.poker.vector")
-        asked: tuple[tuple[str, ...], ...] = (("counterplay.poker.cards.tables",), walk)
-        return tuple(version.code_version.__wrapped__(*modules) for modules in asked)
-
-    before = versions()
-    with open(package / file, "a") as out:
-        out.write("\n# a change\n")
-    assert tuple(a != b for a, b in zip(before, versions(), strict=True)) == changed
-
-
-def test_a_source_that_changed_makes_it_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    one, other = Counted({}), Counted({})
-    one.get()
-    monkeypatch.setattr(store, "code_version", lambda *modules: "f" * 16)
-    assert other.read() is None
-    other.get()
-    assert other.makes == 1
-    assert len(list((tmp_path / "store" / "toys").iterdir())) == CACHED_VERSIONS
-
-
-def test_code_of_another_package_counts_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    (tmp_path / "elsewhere.py").write_text("SIZE = 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    __import__("elsewhere")
-    before = version.code_version.__wrapped__("elsewhere")
-    (tmp_path / "elsewhere.py").write_text("SIZE = 2\n")
-    assert version.code_version.__wrapped__("elsewhere") != before
-    assert cached_store("toys", "elsewhere").work.parent == tmp_path / "store" / "toys"
 
 
 WRITER = """
@@ -334,7 +208,7 @@ def _whole(folder: Path) -> int | None:
 def test_killed_while_writing_it_is_whole_or_absent(tmp_path: Path) -> None:
     """Two writers of other content, one of them killed again and again: readers meanwhile and
     afterwards get the arrays of one writing, or nothing."""
-    script, rng, seen = textwrap.dedent(WRITER), random.Random(3), set()
+    script, rng, observed = textwrap.dedent(WRITER), random.Random(3), set()
     for _ in range(4):
         running = [
             subprocess.Popen(
@@ -347,12 +221,12 @@ def test_killed_while_writing_it_is_whole_or_absent(tmp_path: Path) -> None:
             process.stdout.readline()
         until = time.monotonic() + rng.uniform(0.05, 0.3)
         while time.monotonic() < until:
-            seen.add(_whole(tmp_path))
+            observed.add(_whole(tmp_path))
         for process in running:
             process.kill()
             process.communicate()
-        seen.add(_whole(tmp_path))
-    assert seen - {None}
+        observed.add(_whole(tmp_path))
+    assert observed - {None}
     Store(tmp_path / "kept", CODE).slot("toy", {}).write(1, {})
     assert len(list((tmp_path / "kept" / CODE).iterdir())) == 1  # what the killed left is gone
 
@@ -378,19 +252,6 @@ def test_two_processes_make_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [process.wait(60) for process in running] == [0] * 3
     assert (tmp_path / "made").read_text() == "x"
     assert not list(tmp_path.rglob("*.lock"))
-
-
-def test_two_threads_make_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    cached = Counted({})
-    make = cached.count
-    cached._make = lambda progress: time.sleep(0.05) or make(progress)  # type: ignore[func-returns-value]
-    threads = [threading.Thread(target=cached.get) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert cached.makes == 1
 
 
 def test_digests_tell_numbers_types_and_shapes_apart() -> None:

@@ -14,7 +14,7 @@ GAMES = ("kuhn", "leduc")
 
 def reach(game: cp.Game, policies: np.ndarray) -> np.ndarray:
     """float64[nodes]: how likely each history is, from the definition."""
-    tree, found = game.tree, np.ones(game.tree.n_nodes)
+    tree, result = game.tree, np.ones(game.tree.n_nodes)
     for node in range(tree.n_nodes):
         low = tree.first_child[node]
         for c in range(low, tree.first_child[node + 1]):
@@ -23,8 +23,8 @@ def reach(game: cp.Game, policies: np.ndarray) -> np.ndarray:
                 share = tree.chance_probability[tree.chance_first[tree.row[node]] + c - low]
             else:
                 share = policies[player, tree.first[tree.row[node]] + c - low]
-            found[c] = found[node] * share
-    return found
+            result[c] = result[node] * share
+    return result
 
 
 def two(game: cp.Game) -> np.ndarray:
@@ -42,18 +42,18 @@ def test_the_mean_is_right_with_any_values(name: str, seat: int, known: tuple[in
     ends = game.tree.player == TERMINAL
     weight = reach(game, policies)[ends]
     for values in (None, np.zeros(game.tree.n_nodes), 9.0 * rng.standard_normal(game.tree.n_nodes)):
-        found = adjusted_payoffs(game, policies, seat, known, values)
-        assert np.isnan(found[~ends]).all()
-        assert weight @ found[ends] == pytest.approx(right, abs=1e-12)
+        result = adjusted_payoffs(game, policies, seat, known, values)
+        assert np.isnan(result[~ends]).all()
+        assert weight @ result[ends] == pytest.approx(right, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_exact_values_and_both_known_leave_no_variance(name: str) -> None:
     game = cp.load(name)
     policies = two(game)
-    found = adjusted_payoffs(game, policies, 0)
+    result = adjusted_payoffs(game, policies, 0)
     value = tree_values(game, policies, 0)[0]
-    assert np.nanmax(np.abs(found - value)) < 1e-12
+    assert np.nanmax(np.abs(result - value)) < 1e-12
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -65,8 +65,8 @@ def test_one_known_player_leaves_less_variance_than_the_payoffs_have(name: str) 
     payoff = game.tree.payoff[game.tree.row[ends], 0]
     mean = weight @ payoff
     for known in ((0,), (1,)):
-        found = adjusted_payoffs(game, policies, 0, known)[ends]
-        assert weight @ (found - mean) ** 2 < 0.6 * (weight @ (payoff - mean) ** 2)
+        result = adjusted_payoffs(game, policies, 0, known)[ends]
+        assert weight @ (result - mean) ** 2 < 0.6 * (weight @ (payoff - mean) ** 2)
         guess = adjusted_payoffs(game, policies, 0, known, np.zeros(game.tree.n_nodes))[ends]
         assert (
             weight @ (guess - mean) ** 2 < weight @ (payoff - mean) ** 2

@@ -74,10 +74,10 @@ def test_every_information_set_has_one_thread_and_children_stay_or_leave_the_top
     form = _random_form(np.random.default_rng(seed))
     before, partition.MOST_SUBTREES = partition.MOST_SUBTREES, most
     try:
-        arranged, found, _ = partition_form(form, threads)
+        arranged, result, _ = partition_form(form, threads)
     finally:
         partition.MOST_SUBTREES = before
-    for side, mine in zip(arranged, found, strict=True):
+    for side, mine in zip(arranged, result, strict=True):
         m = len(side.parent)
         owner = _owners(mine, m, threads)
         infoset = np.repeat(np.arange(m), np.diff(side.first))
@@ -116,9 +116,9 @@ def test_the_arranged_form_is_the_same_game_and_adds_up_in_the_same_order(
 ) -> None:
     rng = np.random.default_rng(seed)
     form = _random_form(rng)
-    arranged, found, orders = partition_form(form, threads)
+    arranged, result, orders = partition_form(form, threads)
     for k in (0, 1):
-        _same_side(form[k], arranged[k], orders[k], orders[1 - k], found[k])
+        _same_side(form[k], arranged[k], orders[k], orders[1 - k], result[k])
         for size in (len(form[k].parent), len(orders[k].slots), len(orders[k].slots) + 1, 0):
             array, back = rng.normal(size=size), np.empty(size)
             orders[k].restore(orders[k].apply(array), back)
@@ -140,9 +140,9 @@ def test_nobody_of_a_stage_is_below_another(seed: int) -> None:
 def _balance(form: SequenceForm, threads: int) -> tuple[float, float]:
     """The longest share, with the top, over an equal one; and the payoffs that couple
     threads."""
-    arranged, found, _ = partition_form(form, threads)
+    arranged, result, _ = partition_form(form, threads)
     owners, longest = [], 0.0
-    for side, mine in zip(arranged, found, strict=True):
+    for side, mine in zip(arranged, result, strict=True):
         owner = _owners(mine, len(side.parent), threads)
         own = 12 + 3 * np.diff(side.first) + np.diff(side.row[side.first + 1])
         work = np.bincount(owner + 1, own, minlength=threads + 1)
@@ -222,12 +222,12 @@ def test_what_is_restored_goes_on_with_any_number_of_threads(name: str, eager: N
     game = cp.load("leduc")
     whole = new_solver(game, name, 0, {})
     whole.step(5)
-    kept = {key: array.copy() for key, array in whole.arrays().items()}
+    stored = {key: array.copy() for key, array in whole.arrays().items()}
     whole.step(4)
     for threads in (1, 2, 3):
         again = new_solver(game, name, 0, {"threads": threads})
         again.step(2)  # what is replaced
-        again.restore(kept, "a file")
+        again.restore(stored, "a file")
         again.step(4)
         for key, array in whole.arrays().items():
             assert np.array_equal(array, again.arrays()[key]), (threads, key)
@@ -246,15 +246,15 @@ def test_a_share_of_what_was_learnt_is_forgotten_with_any_number_of_threads(eage
 def test_responses_have_the_same_bits(algorithm: str, eager: None) -> None:
     game = cp.load("leduc")
     model = cp.Strategy.uniform(game)
-    found = [
+    result = [
         cp.respond(
             game, model, player=0, p=0.5, algorithm=algorithm, iterations=20, engine="cfr+", **more
         )
         for more in ({}, {"threads": 2})
     ]
-    one, two = (response.strategy.probabilities for response in found)
+    one, two = (response.strategy.probabilities for response in result)
     assert np.array_equal(one, two)
-    assert found[0].exploitability == found[1].exploitability
+    assert result[0].exploitability == result[1].exploitability
 
 
 def test_exploitability_and_best_response_have_the_same_bits(eager: None) -> None:

@@ -41,10 +41,10 @@ def test_packed_rows_are_the_rows(seed: int, n: int, c: int) -> None:
     rng = np.random.default_rng(seed)
     planes = [rng.normal(size=(n, c)) * (rng.random((n, 1)) < 0.3) for _ in range(3)]
     rows = [changed_rows(plane) for plane in planes]
-    for plane, found in zip(planes, rows, strict=True):
-        again = unpack(pack(found))
-        assert np.array_equal(again.rows, found.rows)
-        assert np.array_equal(again.values, found.values)
+    for plane, result in zip(planes, rows, strict=True):
+        again = unpack(pack(result))
+        assert np.array_equal(again.rows, result.rows)
+        assert np.array_equal(again.values, result.values)
         dense = np.zeros_like(plane)
         dense[again.rows] = again.values
         assert np.array_equal(dense, plane)
@@ -61,14 +61,14 @@ def test_only_what_changed_is_sent() -> None:
 
 
 def test_a_tree_of_sums_has_one_shape() -> None:
-    seen: list[tuple[int, ...]] = []
+    observed: list[tuple[int, ...]] = []
 
     def add(parts: Any) -> tuple[int, ...]:
-        seen.append(tuple(len(part) for part in parts))
+        observed.append(tuple(len(part) for part in parts))
         return tuple(k for part in parts for k in part)
 
     assert sum_tree([(k,) for k in range(9)], add) == tuple(range(9))
-    assert seen == [(1, 1, 1, 1), (1, 1, 1, 1), (4, 4, 1)]
+    assert observed == [(1, 1, 1, 1), (1, 1, 1, 1), (4, 4, 1)]
     planes = [pack(changed_rows(np.full((3, 1), float(k)))) for k in range(1, 4)]
     total = add_packed([PackedChanges({SLOTS: plane}) for plane in planes])
     assert unpack(total.planes[SLOTS]).values.tolist() == [[6.0]] * 3
@@ -105,7 +105,7 @@ def test_it_converges_like_threads(name: str) -> None:
 
 def test_threads_inside_a_worker_count_like_workers() -> None:
     """Two workers of two threads are four threads; so are four workers, with the same bits."""
-    found = []
+    result = []
     for workers, threads in ((4, 1), (2, 2)):
         solver = new_solver(
             cp.load("goofspiel(5)"), "mccfr-external", 3,
@@ -113,8 +113,8 @@ def test_threads_inside_a_worker_count_like_workers() -> None:
         )  # fmt: skip
         solver.step(6_000)
         assert not solver._pool._sync[1]
-        found.append(solver)
-    one, two = (solver.arrays() for solver in found)
+        result.append(solver)
+    one, two = (solver.arrays() for solver in result)
     for key in ("regret", "threads.rng"):
         np.testing.assert_allclose(one[key], two[key], rtol=1e-9, atol=1e-9)
     assert np.array_equal(one["threads.rng"], two["threads.rng"])

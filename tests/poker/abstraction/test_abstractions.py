@@ -203,10 +203,10 @@ def test_rows_of_random_hands(name: str) -> None:
         dealt = hand.deck[:9].tolist()
         while (player := int(player_at(form, hand, node))) >= 0:
             board = dealt[4 : 4 + BOARD[int(TREE.nodes.street[int(node)])]]
-            seen = long_way(buckets, dealt[2 * player : 2 * player + 2], board)
+            observed = long_way(buckets, dealt[2 * player : 2 * player + 2], board)
             row = int(infoset_at(form, hand, node))
             letters = TREE.histories[int(node)] or "start"
-            assert game.infoset_names[row] == f"{letters} bucket {seen}"
+            assert game.infoset_names[row] == f"{letters} bucket {observed}"
             count, facing = int(form.first[row + 1] - form.first[row]), int(form.passive[row])
             node = child(form, hand, node, index(int(choice.integers(facing, count))), rng)
 
@@ -234,12 +234,12 @@ def test_models_are_learnt_with_any_abstraction() -> None:
     from counterplay.poker.models.observe import observe
     from counterplay.poker.models.quality import predict
 
-    seen = observe(weak_hands(500, 6, "a"), NAME)
-    seen = seen.part(seen.hand < 40)
+    observed = observe(weak_hands(500, 6, "a"), NAME)
+    observed = observed.part(observed.hand < 40)
     for unseen in ("inferred", "fractional"):
-        model = learn_model(seen, cp.load(UNEVEN), NAME, "frequency", unseen=unseen)
-        assert model.observed.sum() == pytest.approx(len(seen.node))
-        np.testing.assert_allclose(predict(model, seen).sum(axis=1), 1.0)
+        model = learn_model(observed, cp.load(UNEVEN), NAME, "frequency", unseen=unseen)
+        assert model.observed.sum() == pytest.approx(len(observed.node))
+        np.testing.assert_allclose(predict(model, observed).sum(axis=1), 1.0)
 
 
 # --- abstractions other than EHS

@@ -20,11 +20,11 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.evidence import Deviation
+from counterplay.poker.models.tilted import Deviation
 
 
 @cache
-def company() -> cp.Portfolio:
+def small_portfolio() -> cp.Portfolio:
     """Two known players, with what always checks and calls instead of an equilibrium, and rough
     responses, made in no time."""
     game = holdem(3)
@@ -49,7 +49,7 @@ def company() -> cp.Portfolio:
 
 
 def player(**options: Any) -> cp.Adaptive:
-    return cp.Adaptive(portfolio=company(), **{"iterations": 500, "every": 500, **options})
+    return cp.Adaptive(portfolio=small_portfolio(), **{"iterations": 500, "every": 500, **options})
 
 
 def play(me: Any, foe: Any, hands: int, seed: int = 1) -> np.ndarray:
@@ -89,7 +89,7 @@ def test_it_stays_against_somebody_who_plays_as_expected() -> None:
     play(me, cp.bot("uniform"), 300)
     standing = me.standing()
     assert standing.confirmed == ()
-    assert me.tracker.model is company().equilibrium
+    assert me.tracker.model is small_portfolio().equilibrium
 
 
 def test_without_a_budget_it_never_leaves() -> None:
@@ -134,7 +134,7 @@ def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
     assert again.standing().playing != EQUILIBRIUM
     again.start(1)
     assert again.standing().hands == 130
-    cp.play_match(company().game, "uniform", "probe", 4, log=tmp_path / "x.parquet")
+    cp.play_match(small_portfolio().game, "uniform", "probe", 4, log=tmp_path / "x.parquet")
     with pytest.raises(BadParameter, match="no memory"):
         player(memory=tmp_path / "x.parquet")
 
@@ -143,7 +143,7 @@ def test_over_the_protocol_and_in_matches() -> None:
     me = player()
     result = between(cp.MatchPlan(("one", "two"), 70, 1), me, "always-raise")
     assert result.hands == len(me.memory) == 70
-    match = cp.play_match(company().game, player(), "always-raise", 80, 1, processes=1)
+    match = cp.play_match(small_portfolio().game, player(), "always-raise", 80, 1, processes=1)
     assert match.hands == 80
 
 
@@ -173,13 +173,13 @@ def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
     rng = np.random.default_rng(3)
     detector = ChangeDetector(1, 1)
     for hand in range(3_000):
-        seen = rng.random() < 0.5
-        likely = np.log([0.5, 0.9 if seen else 0.1])
+        observed = rng.random() < 0.5
+        likely = np.log([0.5, 0.9 if observed else 0.1])
         assert detector.add(hand, likely[0], likely[1:], likely[0]) is None
     dated = None
     for hand in range(3_000, 3_200):
-        seen = rng.random() < 0.9
-        likely = np.log([0.5, 0.9 if seen else 0.1])
+        observed = rng.random() < 0.9
+        likely = np.log([0.5, 0.9 if observed else 0.1])
         dated = detector.add(hand, likely[0], likely[1:], likely[0])
         if dated is not None:
             break
@@ -195,14 +195,14 @@ def test_words() -> None:
 
 
 def test_probing_never_folds() -> None:
-    found = never_folding(company().equilibrium)
+    found = never_folding(small_portfolio().equilibrium)
     slots = holdem(3).rules.slots()
     folds = slots[slots[:, 0] >= 0, 0]
     assert (found.probabilities[folds] == 0).all()
 
 
 def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
-    game, safe = holdem(3), company().equilibrium
+    game, safe = holdem(3), small_portfolio().equilibrium
     asked: dict[str, Any] = {"equilibrium": safe, "iterations": 50, "folder": tmp_path}
     first = cp.portfolio(game, ("always-call", "probe"), **asked)
     files = sorted(tmp_path.rglob("*.piece"))
@@ -229,7 +229,7 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         (lambda: cp.portfolio("kuhn"), "hold'em"),
         (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
         (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),
-        (lambda: company().without("nobody"), "unknown member"),
+        (lambda: small_portfolio().without("nobody"), "unknown member"),
         (lambda: list(cp.play_adaptive("probe", 10, player=player(), every=11)), "one block"),
     ],
 )
@@ -240,10 +240,10 @@ def test_mistakes(make: Any, words: str) -> None:
 
 def test_an_ending_is_what_the_record_says() -> None:
     me = player()
-    kept: list[Ending] = []
+    stored: list[Ending] = []
     respond = me.end_hand
-    me.end_hand = lambda ending: (kept.append(ending), respond(ending))[1]  # type: ignore[method-assign]
+    me.end_hand = lambda ending: (stored.append(ending), respond(ending))[1]  # type: ignore[method-assign]
     play(me, cp.bot("probe"), 20)
     from counterplay.poker.adaptive.player import ending_of
 
-    assert [ending_of(record) for record in me.memory] == kept
+    assert [ending_of(record) for record in me.memory] == stored

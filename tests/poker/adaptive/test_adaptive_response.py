@@ -92,14 +92,14 @@ def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
     original = [solver.discount for solver in learner._solvers]
     for solver, fade in zip(learner._solvers, original, strict=True):
         solver.discount = lambda factor, fade=fade: (faded.append(factor), fade(factor))
-    found = list(
+    result = list(
         from_nothing(
             "always-call", 400, 1, game=holdem(), every=200, iterations=10_000, learner=learner
         )
     )
-    assert [block.hands for block in found] == [200, 400]
+    assert [block.hands for block in result] == [200, 400]
     assert faded == [DISCOUNT] * 4  # two models, two seats
-    assert found[1].iterations == 2_000
+    assert result[1].iterations == 2_000
 
 
 @pytest.mark.parametrize("engine", [*sorted(set(ALGORITHMS) - set(engines())), "cfr++", None, 3])
@@ -117,12 +117,12 @@ def test_the_log_of_a_learner(suffix: str, observer: str | None, tmp_path: Path)
     from counterplay.poker.histories.read import read_hands
 
     log = tmp_path / "new" / f"hands{suffix}"
-    found = list(
+    result = list(
         from_nothing(
             Caller(), 50, 3, every=20, iterations=10, kind="frequency", log=log, observer=observer
         )
     )
-    assert [block.hands for block in found] == [20, 40, 50]  # the last one is shorter
+    assert [block.hands for block in result] == [20, 40, 50]  # the last one is shorter
     hands = read_hands(log).hands
     assert len(hands) == 50
     assert {hand.dealer for hand in hands} == {"adaptive", "Caller"}
@@ -130,7 +130,7 @@ def test_the_log_of_a_learner(suffix: str, observer: str | None, tmp_path: Path)
         np.mean([hand.won("adaptive") for hand in hands if hand.dealer == name])
         for name in ("adaptive", "Caller")
     ]
-    assert np.mean(seats) == pytest.approx(found[-1].mean)
+    assert np.mean(seats) == pytest.approx(result[-1].mean)
     if observer is not None and suffix == ".parquet":
         assert {hand.observer for hand in read_parquet(log).hands} == {
             "adaptive" if observer == "a" else "Caller"

@@ -45,14 +45,14 @@ def hands(n: int) -> Witness:
 
 def decisions(ending: Ending, seat: int) -> list[tuple[int, str, int]]:
     """(node, action, cards on the board) of a seat, from the history."""
-    tree, node, found = holdem().rules.tree, 0, []
+    tree, node, result = holdem().rules.tree, 0, []
     for letter in ending.betting.history.replace("/", ""):
         state = tree.states[node]
         action = next(name for name in tree.actions[node] if name[0] == letter)
         if state.player() == seat:
-            found.append((node, action, state.on_board))
+            result.append((node, action, state.on_board))
         node = tree.moves[node][action]
-    return found
+    return result
 
 
 def share(bot: TableBot, ending: Ending, seat: int, node: int, cards: tuple[int, int]) -> dict:
@@ -97,10 +97,10 @@ def test_estimates_are_what_the_formula_says() -> None:
     folds = [ending for ending in me.seen if ending.shown is None][:2]
     shown = [ending for ending in me.seen if ending.shown is not None][:1]
     for ending in folds + shown:
-        found = estimator.estimate(ending, mix)
+        result = estimator.estimate(ending, mix)
         for k in (0, 2):
             right = naive_weights(me.bots[k], ending, mix, k, me.bots)
-            assert found[k] == pytest.approx(right, abs=1e-9)
+            assert result[k] == pytest.approx(right, abs=1e-9)
 
 
 def test_predictions_are_what_bayes_says() -> None:
@@ -115,13 +115,13 @@ def test_predictions_are_what_bayes_says() -> None:
         for d, (node, action, dealt) in enumerate(decisions(shown, seat)):
             lying = set(shown.board[:dealt])
             weight = {pair: w for pair, w in weight.items() if not lying & set(pair)}
-            found = {pair: share(bot, shown, seat, node, pair) for pair in weight}
+            result = {pair: share(bot, shown, seat, node, pair) for pair in weight}
             total = sum(weight.values())
-            expected = sum(w * found[pair][action] for pair, w in weight.items()) / total
+            expected = sum(w * result[pair][action] for pair, w in weight.items()) / total
             assert shares[d, line.action[d], k] == pytest.approx(expected, abs=1e-9)
             log += np.log(max(expected, MIN_PROBABILITY))
             weight = {
-                pair: w * max(found[pair][action], MIN_PROBABILITY) for pair, w in weight.items()
+                pair: w * max(result[pair][action], MIN_PROBABILITY) for pair, w in weight.items()
             }
         cards = tuple(sorted(shown.shown))
         log += np.log(weight[cards] / sum(weight.values()))
@@ -135,11 +135,11 @@ def test_the_bias_of_cards_that_were_not_shown_is_small() -> None:
     start_bots((me, foe), (1, 2))
     won = play_hands((me, foe), session_deals(6, 0, 3_000))
     estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS])
-    found = np.array([estimator.estimate(ending, np.array([1.0, 0.0, 0.0])) for ending in me.seen])
-    assert found[:, 0].std() < won.std()
+    result = np.array([estimator.estimate(ending, np.array([1.0, 0.0, 0.0])) for ending in me.seen])
+    assert result[:, 0].std() < won.std()
     for k in (0, 1):
         right = cp.play_match(
             holdem(), strategy(SEEDS[k]), strategy(9), 400_000, 1, luck_adjusted=False
         )
-        error = np.hypot(found[:, k].std() / np.sqrt(len(found)), right.standard_error)
-        assert abs(found[:, k].mean() - right.mean) < 4 * error
+        error = np.hypot(result[:, k].std() / np.sqrt(len(result)), right.standard_error)
+        assert abs(result[:, k].mean() - right.mean) < 4 * error

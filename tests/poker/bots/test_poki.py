@@ -24,9 +24,9 @@ from counterplay.poker.bots.poki.opponent import (
     quantile,
     reweight,
 )
-from counterplay.poker.bots.poki.settings import PokiSettings
 from counterplay.poker.bots.poki.strategy import (
     BettingContext,
+    PokiSettings,
     choose_strategy,
     income_rates,
     preflop_action,
@@ -209,13 +209,13 @@ def test_triples_are_distributions() -> None:
             rng.random() < 0.3,
             rng.random() < 0.5,
         )
-        found = triple(
+        result = triple(
             context, HandStrength(rng.random(), rng.random() * 0.5, rng.random() * 0.5), DEFAULT
         )
-        assert sum(found) == pytest.approx(1.0, abs=1e-12)
-        assert min(found) >= 0.0
-        assert found[2] >= DEFAULT.least - 1e-12
-        assert faced or found[0] == 0.0
+        assert sum(result) == pytest.approx(1.0, abs=1e-12)
+        assert min(result) >= 0.0
+        assert result[2] >= DEFAULT.least - 1e-12
+        assert faced or result[0] == 0.0
 
 
 def test_rules() -> None:
@@ -300,15 +300,15 @@ def session(poki: Poki, hands: int, seed: int) -> list[str]:
     deck, chance = random.Random(seed), Chance()
     poki.start(seed)
     chance.start(seed)
-    found = []
+    result = []
     for k in range(hands):
-        found.append(
+        result.append(
             play((poki, chance) if k % 2 else (chance, poki), deck.sample(range(52), 9))[0]
         )
         possible = poki.weights[poki.weights > 0.0]
         assert possible.min() >= DEFAULT.floor
         assert possible.max() <= 1.0
-    return found
+    return result
 
 
 @pytest.mark.first

@@ -61,8 +61,8 @@ def test_worked_example_of_the_thesis() -> None:
         for pair, value in zip(others, later[1:].tolist(), strict=True):
             table[status[pair], sign_status(int(later[0]), value)] += 1
     assert table.tolist() == [[449005, 3211, 169504], [0, 8370, 540], [91981, 1036, 346543]]
-    found = hand_strength(table)
-    figures = (found.hs, found.ppot, found.npot, found.ehs_optimistic, found.ehs)
+    result = hand_strength(table)
+    figures = (result.hs, result.ppot, result.npot, result.ehs_optimistic, result.ehs)
     assert figures == pytest.approx((0.585106, 0.208324, 0.273693, 0.671539, 0.511399), abs=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Sparbot: published sizes of its models, the factored payoffs against a plain walk and against
+"""Sparbot: published sizes of its models, factored payoffs against a traversal of all states and
 HiGHS, the table it becomes."""
 
 from itertools import product
@@ -28,8 +28,13 @@ from counterplay.poker.abstraction.sparbot import (
 )
 from counterplay.poker.betting.betting import NO_FOLD, Betting
 from counterplay.poker.bots.sparbot import build, model
-from counterplay.poker.bots.sparbot.chance import chance_from_counts, count_deals
-from counterplay.poker.bots.sparbot.model import make_model, model_actions, solve
+from counterplay.poker.bots.sparbot.model import (
+    chance_from_counts,
+    count_deals,
+    make_model,
+    model_actions,
+    solve,
+)
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
 from counterplay.poker.cards.strength import TURN_TOTAL
@@ -53,11 +58,11 @@ def random_policy(made, seed):
 
 
 def naive_value(made, chance, prior, policy, start):
-    """What the first seat wins when both follow `policy`: a plain walk over public states and
+    """What the first seat wins when both follow `policy`: a plain traversal over public states and
     both bucket paths."""
     n = len(prior)
 
-    def walk(state, paths, last):
+    def traverse(state, paths, last):
         if state.folded != NO_FOLD:
             return min(state.paid) * (1 if state.folded == 1 else -1)
         if state.over or state.round == start.round + 3:
@@ -68,18 +73,18 @@ def naive_value(made, chance, prior, policy, start):
             share = policy[at.player][at.first + paths[at.player] * len(at.actions) + k]
             child = state.child(action)
             if child.round == state.round or child.round == start.round + 3 or child.over:
-                total += share * walk(child, paths, last)
+                total += share * traverse(child, paths, last)
                 continue
             step = chance.transition[state.round][last]
             for pair in product(range(n), repeat=2):
                 total += (
                     share
                     * step[pair]
-                    * walk(child, (paths[0] * n + pair[0], paths[1] * n + pair[1]), pair)
+                    * traverse(child, (paths[0] * n + pair[0], paths[1] * n + pair[1]), pair)
                 )
         return total
 
-    return sum(prior[pair] * walk(start, pair, pair) for pair in product(range(n), repeat=2))
+    return sum(prior[pair] * traverse(start, pair, pair) for pair in product(range(n), repeat=2))
 
 
 def sequence_sides(made):
@@ -209,27 +214,18 @@ def test_borders_and_potential():
     ).tolist() == [5, 5, 2, 0]
     seven = Borders(shares_six=(1 / 7,) * 7, shares_five=(1 / 6,) * 6, weak_classes=1)
     assert seven.n_buckets == 7
-    found = _with_potential(np.array([0, 1], dtype=np.uint16), np.array([7, 20]), seven)
-    assert found.tolist() == [6, 1]  # the last bucket; one weak class only
-
-
-def test_the_bot_is_built_by_the_usual_choices():
-    usual = build.SparbotOptions()
-    said = build.parameters()
-    assert (said["tremble"], said["leaf_bets"]) == (usual.tremble, usual.leaf_bets)
-    assert said["shares_six"] == list(usual.borders.shares_six)
-    assert (said["deals"], said["target"]) == (usual.deals, usual.target)
-    assert usual.fourth == build.CALLED
+    result = _with_potential(np.array([0, 1], dtype=np.uint16), np.array([7, 20]), seven)
+    assert result.tolist() == [6, 1]  # the last bucket; one weak class only
 
 
 def two_buckets():
     """Above or below the middle, which is quick to look up."""
-    found = strengths()
+    result = strengths()
     early = [
         (np.asarray(t) > int(t.max()) // 2).astype(np.uint16)
-        for t in (found.preflop, found.flop, found.turn)
+        for t in (result.preflop, result.flop, result.turn)
     ]
-    return Buckets(*early, (np.arange(1981) > 990).astype(np.uint16), found.river)
+    return Buckets(*early, (np.arange(1981) > 990).astype(np.uint16), result.river)
 
 
 def test_chance_is_counted_on_real_deals():
@@ -261,39 +257,6 @@ def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)
     check_rows(*build.full_rows(policies, 2), 2)
-
-
-@pytest.mark.parametrize("fourth", [build.AS_THIRD, build.MADE, build.MADE_BY_TWO])
-def test_other_answers_to_the_fourth_bet_are_legal_and_change_nothing_else(fourth):
-    n = 4
-    rng = np.random.default_rng(1)
-    policies = {}
-    for state in TREE.states:
-        if not state.over and "rrrr" not in state.history.replace("/", ""):
-            paths = n if state.round == 0 else n**state.round
-            legal = [action in model_actions(state) for action in ("fold", "call", "raise")]
-            rows = rng.random((paths, 3)) * np.array(legal)
-            policies[state.history] = rows / rows.sum(axis=1, keepdims=True)
-    usual, other = (build.full_rows(policies, n, how) for how in (build.CALLED, fourth))
-    changed = set()
-    for node, (state, actions) in enumerate(zip(TREE.states, TREE.actions, strict=True)):
-        if TREE.nodes.decision[node] < 0 or "rrrr" in state.history[:-1]:
-            continue
-        paths = n if state.round == 0 else n**state.round
-        before, after = (
-            policy[first[node] : first[node] + paths] for first, policy in (usual, other)
-        )
-        np.testing.assert_allclose(after.sum(axis=1), 1.0)
-        illegal = [k for k, name in enumerate(("fold", "call", "raise")) if name not in actions]
-        assert not after[:, illegal].any(), state.history
-        if not np.array_equal(before, after):
-            changed.add((state.round > 0, int(state.bets)))
-            if fourth in build.CAPPING:  # as often folded, and raised by the strongest alone
-                np.testing.assert_array_equal(before[:, 0], after[:, 0])
-                best = n - 1 if state.round == 3 else n - 2
-                raising = set((np.flatnonzero(after[:, 2]) % n).tolist())
-                assert raising == set(range(best, best - build.CAPPING[fourth], -1))
-    assert changed == {(True, 4 if fourth == build.AS_THIRD else 3)}
 
 
 def check_rows(first_row, policy, n):
@@ -352,12 +315,12 @@ def fake_build(monkeypatch, tmp_path):
 
 def test_saved_once_and_read_again(fake_build, monkeypatch):
     calls = fake_build
-    told = []
-    built = build.sparbot_table(lambda share, what: told.append(share))
+    reports = []
+    built = build.sparbot_table(lambda share, what: reports.append(share))
     monkeypatch.setattr(build.TABLE, "_held", {})
     read = build.sparbot_table()
     assert len(calls) == 1
-    assert told[-1] == 1.0
+    assert reports[-1] == 1.0
     for one, other in zip((*built.cards, *built[1:]), (*read.cards, *read[1:]), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one[:1000], other[:1000])

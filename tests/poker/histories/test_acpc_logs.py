@@ -88,8 +88,8 @@ def test_folders_and_packed_files(tmp_path: Path) -> None:
     write_parquet(folder / "a.parquet", HANDS)
     for name in ("2.err", "2.player1.std", "readme.txt"):  # as `play_match.pl` leaves them
         (folder / name).write_text("nothing")
-    found = read_hands(folder)
-    assert found.hands == 4 * HANDS
+    result = read_hands(folder)
+    assert result.hands == 4 * HANDS
     for name in ("10.log.gz", "deep/a.LOG.bz2"):
         assert read_hands(folder / name).hands == HANDS
     two = gzip.compress(LOG.encode()) + gzip.compress(LOG.encode())
@@ -184,11 +184,11 @@ def test_two_players_of_one_name(fixed: bool, tmp_path: Path) -> None:
     if fixed:
         total = 10 * sum(-hand.dealer_won for hand in HANDS)
     text = text.replace("1360|-1360:Recorded|Example", f"{total:g}|{-total:g}:Me|Me")
-    found = read(tmp_path, text)
-    assert {hand.dealer for hand in found} == ({"Me (2)"} if fixed else {"Me", "Me (2)"})
-    assert 10 * sum(hand.won("Me") for hand in found) == total
+    result = read(tmp_path, text)
+    assert {hand.dealer for hand in result} == ({"Me (2)"} if fixed else {"Me", "Me (2)"})
+    assert 10 * sum(hand.won("Me") for hand in result) == total
     if not fixed:
-        assert [hand.won("Me") for hand in found] == [hand.won("Recorded") for hand in HANDS]
+        assert [hand.won("Me") for hand in result] == [hand.won("Recorded") for hand in HANDS]
     with pytest.raises(BadFile, match="SCORE says"):
         read(tmp_path, text.replace(f"{total:g}|{-total:g}", "70|-70"))
 
@@ -240,5 +240,5 @@ def test_hands_without_a_decision_are_counted(tmp_path: Path, inside: Inside) ->
     idle = sum(hand.betting == "f" and hand.big_blind == "Recorded" for hand in hands)
     assert (facts["hands"], facts["skipped"]) == (54, 0)
     assert facts["hands_without_a_decision"] == idle >= 4
-    seen = inside(tmp_path, "model", "h.parquet", "--player", "Recorded", *options[:-1]).stdout
-    assert "54" in seen.splitlines()[1]
+    observed = inside(tmp_path, "model", "h.parquet", "--player", "Recorded", *options[:-1]).stdout
+    assert "54" in observed.splitlines()[1]

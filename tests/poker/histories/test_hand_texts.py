@@ -96,14 +96,14 @@ def test_acpc_by_hand(tmp_path: Path) -> None:
 def test_a_bad_acpc_line_is_named_and_refused_or_skipped(
     tmp_path: Path, old: str, new: str, line: int, why: str
 ) -> None:
-    path, heard = tmp_path / "match.log", list[str]()
+    path, messages = tmp_path / "match.log", list[str]()
     path.write_text(ACPC.replace(old, new, 1))
     with pytest.raises(BadFile, match=why) as error:
         read_acpc(path)
     assert str(error.value).startswith(f"{path}:{line}: ")
-    result = read_acpc(path, "skip", heard.append)
+    result = read_acpc(path, "skip", messages.append)
     assert len(result) == (2 if line == 5 else 1)
-    assert result.skipped == heard == [str(error.value)]
+    assert result.skipped == messages == [str(error.value)]
 
 
 def test_phh_by_hand(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_phh_showdowns(tmp_path: Path) -> None:
 def test_a_bad_phh_hand_is_named_and_refused_or_skipped(
     tmp_path: Path, old: str, new: str, line: int, why: str
 ) -> None:
-    path, heard = tmp_path / "a.phhs", list[str]()
+    path, messages = tmp_path / "a.phhs", list[str]()
     bad = PHH.replace(old, new, 1)
     assert bad != PHH
     path.write_text(f"[1]\n{PHH}[2]\n{bad}\n[3]\n{PHH}")
@@ -196,9 +196,9 @@ def test_a_bad_phh_hand_is_named_and_refused_or_skipped(
         read_phh(path)
     before = 2 + PHH.count("\n")
     assert str(error.value).startswith(f"{path}:{before + line}: ")
-    result = read_phh(path, "skip", heard.append)
+    result = read_phh(path, "skip", messages.append)
     assert len(result) == 2
-    assert result.skipped == heard == [str(error.value)]
+    assert result.skipped == messages == [str(error.value)]
 
 
 def test_phh_twice_the_same_table(tmp_path: Path) -> None:

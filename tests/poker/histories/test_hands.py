@@ -229,8 +229,8 @@ def test_damage_to_a_table_is_noticed(tmp_path: Path) -> None:
             data[:k] + bytes([data[k] ^ int(rng.integers(1, 256))]) + data[k + 1 :],
         ):
             path.write_bytes(damaged)
-            found = read_or_refusal(read_parquet, path)
-            assert str(path) in found if isinstance(found, str) else found.hands == hands
+            result = read_or_refusal(read_parquet, path)
+            assert str(path) in result if isinstance(result, str) else result.hands == hands
 
 
 @settings(max_examples=60)
@@ -245,5 +245,5 @@ def test_random_bytes_never_give_a_traceback(
     path.write_bytes(head + tail)
     for reader in (read_acpc, read_phh, read_parquet, read_hands):
         for on_error in ("refuse", "skip"):
-            found = read_or_refusal(reader, path, on_error)
-            assert str(path) in found if isinstance(found, str) else found.hands == []
+            result = read_or_refusal(reader, path, on_error)
+            assert str(path) in result if isinstance(result, str) else result.hands == []

@@ -20,7 +20,7 @@ from counterplay.poker.cards.deal import draw, new_deal
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.cards.tables import strengths
-from counterplay.poker.holdem.form import BettingGame, betting_game
+from counterplay.poker.holdem.game import BettingGame, betting_game
 
 TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
@@ -38,13 +38,15 @@ def test_sizes(form: BettingGame) -> None:
 def test_deals_are_nine_different_cards_and_uniform() -> None:
     chance, rng = new_deal(), new_state(4)
     deck = chance.deck
-    seen = np.zeros((9, 52))
+    observed = np.zeros((9, 52))
     for _ in range(20_000):
         draw(chance, rng)
         assert len(set(deck[:9].tolist())) == 9
-        seen[np.arange(9), deck[:9]] += 1
+        observed[np.arange(9), deck[:9]] += 1
     expected = 20_000 / 52
-    assert np.abs(seen - expected).max() < 6 * expected**0.5  # six standard deviations, 468 places
+    assert (
+        np.abs(observed - expected).max() < 6 * expected**0.5
+    )  # six standard deviations, 468 places
 
 
 def _bucket(own: list[int], board: list[int]) -> int:

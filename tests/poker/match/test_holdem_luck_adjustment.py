@@ -17,14 +17,15 @@ from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import new_deal
-from counterplay.poker.holdem.bucket_pairs import pair_chance, value_against
-from counterplay.poker.holdem.matchups import (
+from counterplay.poker.holdem.bucket_pairs import (
     N_FLOPS,
     N_MATCHUPS,
     _count_some,
     _empty,
     _fill,
     matchups,
+    pair_chance,
+    value_against,
 )
 from counterplay.poker.match.deals import HandWorkspace, deal_block, play_tables
 from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment, exact_first

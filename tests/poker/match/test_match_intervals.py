@@ -56,8 +56,8 @@ class Matches:
     ) -> None:
         deals = hands // 2 if duplicate else hands
         plans = (MatchSchedule(seed, deals, duplicate, False) for seed in range(matches))
-        found = [estimate([make(plan)([(0, deals)])[0].tally]) for plan in plans]
-        self.found = [one for one in found if one is not None]
+        result = [estimate([make(plan)([(0, deals)])[0].tally]) for plan in plans]
+        self.found = [one for one in result if one is not None]
         self.means = np.array([one.mean for one in self.found])
         truth = float(
             self.means.mean()
@@ -98,18 +98,18 @@ def _check(matches: int, hands: int, orders: int) -> None:
     """Each pair: within 1.5% and three binomial standard errors. All together, where those are
     small: within 1.5%, and the reported errors are the true ones to 1% (the standard error of
     that is 1 / √(2 · matches · pairs), 0.35% for 1,000)."""
-    found = dict(_all(matches, hands, orders))
+    result = dict(_all(matches, hands, orders))
     noise = 3 * math.sqrt(0.95 * 0.05 / matches)
     wrong = {
         name: one.coverage
-        for name, one in found.items()
+        for name, one in result.items()
         if abs(one.coverage - 0.95) > TOLERANCE + noise
     }
     assert not wrong
-    assert abs(np.mean([one.coverage for one in found.values()]) - 0.95) <= TOLERANCE
-    assert abs(np.mean([one.ratio for one in found.values()]) - 1.0) <= 0.01
+    assert abs(np.mean([one.coverage for one in result.values()]) - 0.95) <= TOLERANCE
+    assert abs(np.mean([one.ratio for one in result.values()]) - 1.0) <= 0.01
     spread = 4 / math.sqrt(2 * matches)
-    wrong = {name: one.ratio for name, one in found.items() if abs(one.ratio - 1.0) > spread}
+    wrong = {name: one.ratio for name, one in result.items() if abs(one.ratio - 1.0) > spread}
     assert not wrong
 
 
@@ -193,9 +193,9 @@ def test_few_deals_need_students_t(n: int, duplicate: bool) -> None:
     """3,000 matches: within four binomial standard errors, 1.6%. With the normal quantile two
     deals would hold 70%; without looking at the seats apart, all."""
     rng = np.random.default_rng(n)
-    found = [estimate([tally(_normal(rng, n, duplicate))]) for _ in range(3_000)]
-    held = np.mean([_holds(one, 0.0) for one in found if one is not None])
-    assert abs(held - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / len(found))
+    result = [estimate([tally(_normal(rng, n, duplicate))]) for _ in range(3_000)]
+    held = np.mean([_holds(one, 0.0) for one in result if one is not None])
+    assert abs(held - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / len(result))
 
 
 def _session(rng: np.random.Generator, luck: float) -> Tally:

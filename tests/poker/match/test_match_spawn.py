@@ -56,7 +56,7 @@ def test_an_experiment_by_spawned_processes(tmp_path: Path) -> None:
         "import counterplay as cp; r = cp.play_match('holdem(buckets=2)', 'poki', 'always-call', "
         "12_000, processes={}); print(r.mean)"
     )
-    found = [
+    result = [
         subprocess.run(
             [sys.executable, "-c", code.format(n)],
             capture_output=True,
@@ -67,7 +67,7 @@ def test_an_experiment_by_spawned_processes(tmp_path: Path) -> None:
         ).stdout
         for n in (1, 2)
     ]
-    assert found[0] == found[1]
+    assert result[0] == result[1]
 
 
 class Sent:

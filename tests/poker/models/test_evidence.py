@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.models.evidence import ALPHA, Evidence, half_width
+from counterplay.poker.models.tilted import ALPHA, Evidence, half_width
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5])

@@ -30,9 +30,9 @@ def game() -> cp.Game:
 def saved(game: cp.Game, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A small model of each kind in a file."""
     folder = tmp_path_factory.mktemp("models")
-    seen = observe(weak_hands(500, 6, "a"), NAME)
+    observed = observe(weak_hands(500, 6, "a"), NAME)
     for kind in KINDS:
-        save_model(learn_model(seen, game, NAME, kind), folder / f"{kind}.json")
+        save_model(learn_model(observed, game, NAME, kind), folder / f"{kind}.json")
     return {kind: folder / f"{kind}.json" for kind in KINDS}
 
 
@@ -61,10 +61,10 @@ def test_frequencies_come_back(game: cp.Game, tmp_path: Path) -> None:
 
 
 def test_the_game_is_found_by_its_name(saved: dict[str, Path], game: cp.Game) -> None:
-    found = load_model(saved["tree"])
-    assert found.game.name == GAME
+    result = load_model(saved["tree"])
+    assert result.game.name == GAME
     assert np.array_equal(
-        found.strategy.probabilities, load_model(saved["tree"], game).strategy.probabilities
+        result.strategy.probabilities, load_model(saved["tree"], game).strategy.probabilities
     )
 
 
@@ -253,8 +253,8 @@ def test_mutated_json_is_read_or_refused(
     text, refused = saved[kind].read_text(), 0
     for _ in range(120):
         content = json.loads(text)
-        found = places(content)
-        container, key = found[rng.integers(len(found))]
+        result = places(content)
+        container, key = result[rng.integers(len(result))]
         if rng.random() < 0.25:
             del container[key]
         else:

@@ -30,7 +30,6 @@ import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.histories.records import HandRecord, observed_by
-from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.model import (
     slots_of,
 )
@@ -39,6 +38,7 @@ from counterplay.poker.models.observe import (
     UNSEEN,
     Observations,
     buckets_of,
+    infer_counts,
     node_features,
     observe,
 )
@@ -80,9 +80,9 @@ def test_decisions_of_each_seat_by_hand() -> None:
 
 
 def test_what_the_observer_could_not_see_is_unseen() -> None:
-    seen = observe([observed_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B")
-    assert seen.cards[seen.hand == 0].tolist() == [[UNSEEN, UNSEEN]] * 6
-    assert seen.cards[seen.hand == 1].tolist() == [list(ACES)] * 4
+    observed = observe([observed_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B")
+    assert observed.cards[observed.hand == 0].tolist() == [[UNSEEN, UNSEEN]] * 6
+    assert observed.cards[observed.hand == 1].tolist() == [list(ACES)] * 4
     early = replace(FOLDED, betting="rf", board=(), dealer_won=1.0)
     assert observe([early], "B").board.tolist() == [[UNSEEN] * 5]
 
@@ -90,9 +90,9 @@ def test_what_the_observer_could_not_see_is_unseen() -> None:
 def test_hands_of_others_do_not_count() -> None:
     others = replace(FOLDED, dealer="C", big_blind="D")
     walk = replace(FOLDED, betting="f", board=(), dealer_won=-0.5)  # B had no decision, but played
-    seen = observe([others, FOLDED, others, walk, SHOWN], "B")
-    assert seen.hand.tolist() == [0] * 6 + [2] * 4
-    assert listed(seen) == listed(observe([FOLDED], "B")) + listed(observe([SHOWN], "B"))
+    observed = observe([others, FOLDED, others, walk, SHOWN], "B")
+    assert observed.hand.tolist() == [0] * 6 + [2] * 4
+    assert listed(observed) == listed(observe([FOLDED], "B")) + listed(observe([SHOWN], "B"))
     with pytest.raises(BadParameter, match="no decision of 'E' in these hands; A, B, C, D played"):
         observe([others, FOLDED], "E")
     with pytest.raises(
@@ -152,22 +152,25 @@ def test_legal_actions() -> None:
 
 
 def test_buckets_are_the_naive_ones_in_all_rounds(game: cp.Game) -> None:
-    seen = observe(random_hands(8, 150), "Ann")
-    rounds = TREE.nodes.street[seen.node]
+    observed = observe(random_hands(8, 150), "Ann")
+    rounds = TREE.nodes.street[observed.node]
     assert set(rounds.tolist()) == {0, 1, 2, 3}
     expected = [
         bucket(own, board[: TREE.rules.board[r]], 10)
-        for own, board, r in zip(seen.cards.tolist(), seen.board.tolist(), rounds, strict=True)
+        for own, board, r in zip(
+            observed.cards.tolist(), observed.board.tolist(), rounds, strict=True
+        )
     ]
-    assert buckets_of(seen, game).tolist() == expected
-    hidden = seen._replace(
-        cards=np.where(seen.hand[:, None] % 2 == 0, np.int16(UNSEEN), seen.cards)
+    assert buckets_of(observed, game).tolist() == expected
+    hidden = observed._replace(
+        cards=np.where(observed.hand[:, None] % 2 == 0, np.int16(UNSEEN), observed.cards)
     )
     assert (
-        buckets_of(hidden, game).tolist() == np.where(seen.hand % 2 == 0, UNSEEN, expected).tolist()
+        buckets_of(hidden, game).tolist()
+        == np.where(observed.hand % 2 == 0, UNSEEN, expected).tolist()
     )
     with pytest.raises(BadParameter, match="not for kuhn"):
-        buckets_of(seen, cp.load("kuhn"))
+        buckets_of(observed, cp.load("kuhn"))
 
 
 def test_slots_are_those_of_the_labels(game: cp.Game) -> None:
@@ -188,15 +191,15 @@ def test_slots_are_those_of_the_labels(game: cp.Game) -> None:
 def test_expected_counts_are_bayes_over_all_holdings(game: cp.Game) -> None:
     hands = [observed_by(hand, 'Bób "x"') for hand in random_hands(5, 40)]
     policy = seldom_folding(game, 2).probabilities
-    seen = observe(hands, "Ann")
-    assert 0.2 < float((seen.cards[:, 0] >= 0).mean()) < 0.8
-    counts, likelihood = infer_counts(seen, game, slots_of(game), policy)
+    observed = observe(hands, "Ann")
+    assert 0.2 < float((observed.cards[:, 0] >= 0).mean()) < 0.8
+    counts, likelihood = infer_counts(observed, game, slots_of(game), policy)
     naive, other = naive_expectation(hands, "Ann", game, policy)
     expected = np.zeros(game.n_slots)
     expected[list(naive)] = list(naive.values())
     assert np.abs(counts - expected).max() < 1e-9
     assert likelihood == pytest.approx(other, abs=1e-9)
-    assert counts.sum() == pytest.approx(len(seen.node), abs=1e-9)
+    assert counts.sum() == pytest.approx(len(observed.node), abs=1e-9)
 
 
 def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
@@ -207,9 +210,9 @@ def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
         observe([record], "B"), game, slots_of(game), weak_strategy(game).probabilities
     )
     dealt = np.bincount(game.rules.buckets.preflop, minlength=10)
-    found = [counts[naive_slot(game, "", k, "fold")] for k in range(10)]
-    assert found[:5] == pytest.approx(dealt[:5] / dealt[:5].sum())
-    assert found[5:] == [0.0] * 5
+    result = [counts[naive_slot(game, "", k, "fold")] for k in range(10)]
+    assert result[:5] == pytest.approx(dealt[:5] / dealt[:5].sum())
+    assert result[5:] == [0.0] * 5
     assert likelihood == pytest.approx(np.log(0.9 * dealt[:5].sum() / N_HOLDINGS))
 
 
@@ -230,12 +233,12 @@ def test_known_cards_count_once_and_the_impossible_teaches_nothing(game: cp.Game
 
 def test_the_likelihood_of_frequencies_never_falls(game: cp.Game) -> None:
     """EM without smoothing, from uniform play: seen and unseen decisions together."""
-    seen = observe(weak_hands(2_000, 5, "a"), NAME)
+    observed = observe(weak_hands(2_000, 5, "a"), NAME)
     policy, values = cp.Strategy.uniform(game).probabilities, []
     for _ in range(8):
-        counts, unseen = infer_counts(seen, game, slots_of(game), policy)
-        values.append(unseen + seen_likelihood(seen, game, policy))
-        assert counts.sum() == pytest.approx(len(seen.node))
+        counts, unseen = infer_counts(observed, game, slots_of(game), policy)
+        values.append(unseen + seen_likelihood(observed, game, policy))
+        assert counts.sum() == pytest.approx(len(observed.node))
         policy = frequencies(counts, game)
     assert np.diff(values).min() > -1e-6
     assert values[-1] > values[0] + 100

@@ -55,10 +55,10 @@ def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
 def test_fractional_models_think_that_strong_hands_fold(kind: str, game: cp.Game) -> None:
     """facts/06: data missing not at random. No fold is ever seen with its cards, so at known
     buckets folds are underestimated."""
-    seen = observe(weak_hands(20_000, 3, "a"), NAME)
-    fold = seen.action == ACTIONS.index("fold")
+    observed = observe(weak_hands(20_000, 3, "a"), NAME)
+    fold = observed.action == ACTIONS.index("fold")
     assert fold.sum() > 5_000
-    assert np.all(seen.cards[fold] == UNSEEN)
+    assert np.all(observed.cards[fold] == UNSEEN)
 
     def folds(way: str, hand: int) -> float:
         return float(learnt(kind, way).strategy.probabilities[naive_slot(game, "r", hand, "fold")])
@@ -74,20 +74,20 @@ def test_fractional_models_think_that_strong_hands_fold(kind: str, game: cp.Game
 def test_a_model_is_a_legal_strategy_with_its_observations(
     kind: str, unseen: str, game: cp.Game
 ) -> None:
-    seen, model = observe(weak_hands(20_000, 3, "a"), NAME), learnt(kind, unseen)
+    observed, model = observe(weak_hands(20_000, 3, "a"), NAME), learnt(kind, unseen)
     assert (model.kind, model.player, model.hands, model.decisions) == (
         kind,
         NAME,
-        len(set(seen.hand.tolist())),
-        len(seen.node),
+        len(set(observed.hand.tolist())),
+        len(observed.node),
     )
     assert len(model.trees) == (4 if kind == "tree" else 0)
     shares = model.strategy.probabilities
     assert np.allclose(np.add.reduceat(shares, game.form.first[:-1]), 1.0)
     assert shares.min() >= 0.0
-    assert model.counts.sum() == pytest.approx(len(seen.node))
+    assert model.counts.sum() == pytest.approx(len(observed.node))
     assert model.observed.shape == (game.n_infosets,)
-    assert model.observed.sum() == pytest.approx(len(seen.node))
+    assert model.observed.sum() == pytest.approx(len(observed.node))
     trust = cp.confidence(model.observed, "0-10-linear", 0.75)
     assert np.allclose(trust, 0.075 * np.minimum(model.observed, 10.0))
     assert ("preflop" in model.text()) == (kind == "tree")
@@ -95,18 +95,18 @@ def test_a_model_is_a_legal_strategy_with_its_observations(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_hands_give_the_same_model(kind: str, game: cp.Game) -> None:
-    seen = observe(weak_hands(500, 6, "a"), NAME)
-    one, two = (learn_model(seen, game, NAME, kind) for _ in range(2))
+    observed = observe(weak_hands(500, 6, "a"), NAME)
+    one, two = (learn_model(observed, game, NAME, kind) for _ in range(2))
     assert np.array_equal(one.strategy.probabilities, two.strategy.probabilities)
     assert np.array_equal(one.counts, two.counts)
 
 
 def test_without_unseen_cards_frequencies_are_plain_counts(game: cp.Game) -> None:
-    seen = observe(weak_hands(2_000, 5, None), NAME)
-    model = learn_model(seen, game, NAME, "frequency")
+    observed = observe(weak_hands(2_000, 5, None), NAME)
+    model = learn_model(observed, game, NAME, "frequency")
     plain = np.zeros(game.n_slots)
-    first = TREE.nodes.decision[seen.node].astype(np.int64) * 10 + buckets_of(seen, game)
-    np.add.at(plain, slots_of(game)[first, seen.action], 1.0)
+    first = TREE.nodes.decision[observed.node].astype(np.int64) * 10 + buckets_of(observed, game)
+    np.add.at(plain, slots_of(game)[first, observed.action], 1.0)
     assert np.array_equal(model.counts, plain)
     was = np.repeat(model.observed > 0, np.diff(game.form.first))
     assert np.allclose(model.strategy.probabilities[was], frequencies(plain, game)[was])
@@ -118,10 +118,10 @@ def test_without_unseen_cards_frequencies_are_plain_counts(game: cp.Game) -> Non
 def test_laplace_never_says_never(game: cp.Game) -> None:
     assert learnt("tree", "inferred").strategy.probabilities.min() > 0.0
     assert learnt("tree", "fractional").strategy.probabilities.min() > 0.0
-    seen = observe(weak_hands(500, 6, "a"), NAME)
-    plain = learn_model(seen, game, NAME, laplace=False)
+    observed = observe(weak_hands(500, 6, "a"), NAME)
+    plain = learn_model(observed, game, NAME, laplace=False)
     assert plain.strategy.probabilities.min() == 0.0
-    assert plain.counts.sum() <= len(seen.node) + 1e-6
+    assert plain.counts.sum() <= len(observed.node) + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_phases_never_reached_are_called(kind: str, laplace: bool, game: cp.Game
 
 
 def test_refusals(game: cp.Game) -> None:
-    seen = observe([SHOWN], "A")
+    observed = observe([SHOWN], "A")
     with pytest.raises(BadParameter, match="tree, frequency, not 'forest'"):
-        learn_model(seen, game, "A", "forest")
+        learn_model(observed, game, "A", "forest")
     with pytest.raises(BadParameter, match="inferred, fractional, not 'ignored'"):
-        learn_model(seen, game, "A", unseen="ignored")
+        learn_model(observed, game, "A", unseen="ignored")
     with pytest.raises(BadParameter, match="not for leduc"):
-        learn_model(seen, cp.load("leduc"), "A")
+        learn_model(observed, cp.load("leduc"), "A")
 
 
 def true_model(game: cp.Game) -> OpponentModel:
@@ -159,19 +159,19 @@ def true_model(game: cp.Game) -> OpponentModel:
 
 
 def test_predictions_by_hand(game: cp.Game) -> None:
-    seen = observe(weak_hands(2_000, 5, "a"), NAME)
-    model, buckets = true_model(game), buckets_of(seen, game)
-    shares = predict(model, seen)
+    observed = observe(weak_hands(2_000, 5, "a"), NAME)
+    model, buckets = true_model(game), buckets_of(observed, game)
+    shares = predict(model, observed)
     assert np.allclose(shares.sum(axis=1), 1.0)
-    assert np.all(shares[~TREE.legal[seen.node]] == 0.0)
-    assert np.all(shares[TREE.legal[seen.node]] > 0.0)
+    assert np.all(shares[~TREE.legal[observed.node]] == 0.0)
+    assert np.all(shares[TREE.legal[observed.node]] > 0.0)
     rng, dealt = np.random.default_rng(1), game.rules.bucket_shares()
-    for k in rng.choice(len(seen.node), 200, replace=False):
-        letters = TREE.histories[seen.node[k]]
+    for k in rng.choice(len(observed.node), 200, replace=False):
+        letters = TREE.histories[observed.node[k]]
         weights = dealt[letters.count("/")] if buckets[k] == UNSEEN else np.eye(10)[buckets[k]]
         raw = np.zeros(3)
         for a, action in enumerate(ACTIONS):
-            if TREE.legal[seen.node[k], a]:
+            if TREE.legal[observed.node[k], a]:
                 own = [
                     model.strategy.probabilities[naive_slot(game, letters, hand, action)]
                     for hand in range(10)
@@ -179,9 +179,9 @@ def test_predictions_by_hand(game: cp.Game) -> None:
                 raw[a] = max(float(weights @ own), MIN_SHARE)
         assert shares[k] == pytest.approx(raw / raw.sum())
     for kind in KINDS:
-        of_learnt = predict(learnt(kind, "inferred"), seen)
+        of_learnt = predict(learnt(kind, "inferred"), observed)
         assert np.allclose(of_learnt.sum(axis=1), 1.0)
-        assert np.all((of_learnt > 0.0) == TREE.legal[seen.node])
+        assert np.all((of_learnt > 0.0) == TREE.legal[observed.node])
 
 
 def test_the_baseline_by_hand(game: cp.Game) -> None:
@@ -198,10 +198,10 @@ def test_the_baseline_by_hand(game: cp.Game) -> None:
 
 
 def test_split_holds_out_every_fifth_hand() -> None:
-    seen = observe(weak_hands(2_000, 5, "a"), NAME)
-    known, held = split(seen)
+    observed = observe(weak_hands(2_000, 5, "a"), NAME)
+    known, held = split(observed)
     assert set((held.hand % 5).tolist()) == {4}
-    assert len(known.node) + len(held.node) == len(seen.node)
+    assert len(known.node) + len(held.node) == len(observed.node)
     assert not set(known.hand.tolist()) & set(held.hand.tolist())
 
 

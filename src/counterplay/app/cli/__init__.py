@@ -1,5 +1,5 @@
 """The command line: `commands` has the entry point and lists all commands, `options` the shared
-options, `display` the output, `support` the run folders; the other files are groups of commands."""
+options, `display` the output and the run folders; the other files are groups of commands."""
 
 from counterplay.app.cli.commands import app, main
 

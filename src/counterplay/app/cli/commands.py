@@ -26,7 +26,6 @@ from counterplay.app.cli import (
     reproduce,
     responses,
     strategies,
-    support,
 )
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_facts
@@ -119,12 +118,12 @@ def solve(
         opt.use_ray(ray)
         folder, user_game = resume, load(game) if game is not None else None
         with display.status(f"loading {resume}"), display.run_progress(limits) as show:
-            result = support.interruptible(
+            result = display.interruptible(
                 display.resume_hint("solve", folder, game),
                 folder,
                 lambda: runs.resume(resume, on_chunk=show, game=user_game, **limits),
             )
-        idle = support.nothing_new(folder, [result])
+        idle = display.nothing_new(folder, [result])
         if idle is not None and not as_json:
             out.print(idle)
             return
@@ -134,7 +133,7 @@ def solve(
         if algorithm is not None:
             algorithm = find_solver(algorithm).name
         if folder is not None:
-            support.check_new_run(folder)
+            display.check_new_run(folder)
         options = {**opt.use_ray(ray), **opt.read_options(option)}
         with display.status(f"building {game}"):
             loaded = load(game)
@@ -143,11 +142,11 @@ def solve(
         if not ALGORITHMS[chosen].sampled:
             opt.refuse_given(context, ["seed"], f"{chosen} draws nothing at random")
         if folder is None:
-            folder = support.new_folder(loaded.name, chosen, seed)
-            support.check_new_run(folder)
+            folder = display.new_folder(loaded.name, chosen, seed)
+            display.check_new_run(folder)
         where = folder
         with display.run_progress(limits) as show:
-            result = support.interruptible(
+            result = display.interruptible(
                 display.resume_hint("solve", where, game),
                 where,
                 lambda: runs.solve(
@@ -155,7 +154,7 @@ def solve(
                 ),
             )
     hint, where = display.resume_hint("solve", folder, game), folder
-    support.interruptible(hint, where, lambda: _report(result, where, hint, as_json))
+    display.interruptible(hint, where, lambda: _report(result, where, hint, as_json))
 
 
 def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
@@ -234,7 +233,6 @@ def serve(
 
     For example: counterplay serve runs
     """
-    from counterplay.app.web.serve import ServeOptions
     from counterplay.app.web.serve import serve as start_server
 
     sources = places or [Path(name) for name in SERVED_FOLDERS if Path(name).is_dir()]
@@ -245,8 +243,8 @@ def serve(
             bot(str(place))  # raises if it cannot be loaded
         elif not place.exists():
             raise BadParameter(f"{place}: no such file or folder")
-    support.check_can_write(keep)
-    start_server(ServeOptions(tuple(sources), keep, host, port, browser))
+    display.check_can_write(keep)
+    start_server(list(sources), keep, host, port, browser)
 
 
 app.command(cls=opt.Command)(strategies.evaluate)

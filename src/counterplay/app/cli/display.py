@@ -1,4 +1,4 @@
-"""Output of commands: facts, spinners and progress bars.
+"""Output of commands: facts, spinners and progress bars, and their run folders.
 
 Facts are printed a line each, or with --json as one object with stable keys. A key is the name of
 the fact in snake_case. Where the name depends on the game or contains a remark, `named` gives it a
@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import typer
 from rich.console import Console
 
-from counterplay.core.base.progress import ShareCallback
+from counterplay.core.base.display import finite
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.registry import is_user_defined
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
@@ -29,6 +33,7 @@ SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a
 MILLIBETS = 500.0
 IN_MILLIBETS = "in mb/g, averaged over the seats"
 MILLIBETS_KEY = "_mbg"  # behind a key
+TRAVERSING = "traversing the boards"
 
 
 def resume_hint(command: str, folder: Path, game: str | None = None) -> str:
@@ -68,7 +73,8 @@ def key_of(name: str) -> str:
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print_json({key_of(name): value for name, value in facts.items()})
+        plain = {n: v.value if isinstance(v, Worded) else v for n, v in facts.items()}
+        print_json({key_of(name): value for name, value in plain.items()})
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
@@ -85,19 +91,7 @@ def _text(value: Any) -> str:
 
 def print_json(data: Any) -> None:
     """Prints one line of JSON; numbers that are not finite are null."""
-    print(json.dumps(_json_value(data), allow_nan=False))
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, Worded):
-        return _json_value(value.value)
-    if isinstance(value, dict):
-        return {str(key): _json_value(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [_json_value(part) for part in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
+    print(json.dumps(finite(data), allow_nan=False))
 
 
 def exploitability_name(game: Any) -> str:
@@ -143,14 +137,9 @@ def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
     take longer than a moment."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     started = time.monotonic()
-    with bar(columns) as shown:
+    with bar((*columns, TextColumn("{task.fields[note]}"))) as shown:
         task: list[Any] = []
 
         def show(at: Any) -> None:
@@ -159,10 +148,9 @@ def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
             if not task:
                 task.append(shown.add_task("solving", total=1.0, note=""))
             rate = at.iterations / max(at.seconds, 1e-9)
-            quality = (
-                "" if math.isnan(at.exploitability) else f"  exploitability {at.exploitability:.2g}"
-            )
-            note = f"{at.iterations:,} iterations  {rate:,.0f}/s{quality}"
+            note = f"{at.iterations:,} iterations  {rate:,.0f}/s"
+            if not math.isnan(at.exploitability):
+                note += f"  exploitability {at.exploitability:.2g}"
             shown.update(task[0], completed=_share_done(at, limits), note=note)
 
         yield show
@@ -179,23 +167,10 @@ def share_progress(name: str) -> Iterator[Any]:
     """A callback that shows the share done and what is running."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn(name),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with bar(columns) as shown:
+    columns = TextColumn(name), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with bar((*columns, TextColumn("{task.description}"))) as shown:
         task = shown.add_task("starting", total=1.0)
         yield lambda share, what: shown.update(task, completed=share, description=what)
-
-
-@contextmanager
-def flops_progress() -> Iterator[ShareCallback]:
-    """A callback that shows the share of the flops that are done."""
-    with share_progress("traversing the boards") as progress:
-        yield lambda share: progress(share, f"{share:.0%} of the flops")
 
 
 @contextmanager
@@ -211,10 +186,7 @@ def respond_progress(limits: dict[str, Any], measure: dict[str, Any]) -> Iterato
         def solving(at: Any) -> None:
             progress(_share_done(at, limits), f"solving, {at.iterations:,} iterations")
 
-        def measuring(share: float) -> None:
-            progress(share, "traversing the boards")
-
-        yield solving, {**measure, "progress": measuring}
+        yield solving, {**measure, "progress": lambda share: progress(share, TRAVERSING)}
 
 
 def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
@@ -234,3 +206,76 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
 def flops_fact(value: float) -> dict[str, Any]:
     """The number of flops of a measurement."""
     return {"flops walked": getattr(value, "flops", "all 1,755")}
+
+
+def check_can_write(folder: Path, *names: str) -> None:
+    """Refuses a folder, or files in it, that cannot be written; leaves no trace."""
+    place = folder
+    try:
+        while not _is_there(place):
+            place = place.parent
+        if not place.is_dir():
+            raise BadParameter(f"cannot write {folder}: {place} is not a folder")
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise BadParameter(f"cannot write {folder}: {error.strerror or error}") from None
+    for name in names:
+        if (folder / name).is_dir():
+            raise BadParameter(f"cannot write {folder / name}: it is a folder")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def check_new_run(folder: Path) -> None:
+    """Refuses the folder of a new run if it cannot be created or holds another run."""
+    from counterplay.core.solvers.folder import check_free
+
+    check_can_write(folder)
+    check_free(folder)
+
+
+def new_folder(game: str, algorithm: str, seed: int) -> Path:
+    """runs/<game>-<algorithm>-seed<n>, with a number behind it where that exists."""
+    clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
+    base = f"{clean}-{algorithm}-seed{seed}"
+    folder, k = Path("runs") / base, 1
+    while folder.exists():
+        k += 1
+        folder = Path("runs") / f"{base}-{k}"
+    return folder
+
+
+def interruptible(hint: str, folder: Path, work: Callable[[], Any]) -> Any:
+    """Runs `work`; after Ctrl-C prints `hint`, how to continue (`resume_hint`)."""
+    from counterplay.core.solvers.folder import has_checkpoint, possible_folders
+
+    try:
+        return work()
+    except KeyboardInterrupt:
+        if any(has_checkpoint(place) for place in possible_folders(folder)):
+            err.print(f"stopped; saved in {folder}; {hint}")
+        else:
+            err.print("stopped before the first iteration; nothing was saved.")
+        raise typer.Exit(130) from None
+
+
+def nothing_new(folder: Path, runs: Iterable[Any]) -> str | None:
+    """The message of a resumed run whose limits were met before; None if it did any iteration."""
+    runs = list(runs)
+    if any(run.iterations > run.started_at for run in runs):
+        return None
+    iterations, seconds = max(run.iterations for run in runs), max(run.seconds for run in runs)
+    if all(run.stopped_by == "solved" for run in runs):
+        return f"nothing to do: the run in {folder} is solved, and more iterations change nothing."
+    done = f"{iterations:,} iterations and {seconds:.3g} s already"
+    return (
+        f"nothing to do: the run in {folder} is at {done}; "
+        f"give a limit beyond that, such as -n {2 * iterations}."
+    )

@@ -27,23 +27,21 @@ OTHER_GAMES = [
 ]
 
 
-def _tree_facts(game: Any) -> dict[str, Any]:
+def _sizes(game: Any) -> dict[str, Any]:
+    rules = game.rules
+    if game.capabilities.discovered:
+        return {
+            "tree": "none: information sets are discovered while sampling",
+            "keys of information sets": "exact" if rules.known_size == 1 else "a hash of 128 bits",
+            "most decisions of a history": rules.depth,
+            "most actions": rules.max_actions,
+        }
     return {
         "histories": game.n_nodes,
         "information sets": game.n_infosets,
         "action slots": game.n_slots,
         "longest history": game.depth,
         "perfect recall": game.perfect_recall,
-    }
-
-
-def _without_tree(game: Any) -> dict[str, Any]:
-    rules = game.rules
-    return {
-        "tree": "none: information sets are discovered while sampling",
-        "keys of information sets": "exact" if rules.known_size == 1 else "a hash of 128 bits",
-        "most decisions of a history": rules.depth,
-        "most actions": rules.max_actions,
     }
 
 
@@ -59,15 +57,8 @@ def games(
     if game is not None:
         with status(f"building {game}"):
             loaded = load(game)
-            facts = {
-                "game": loaded.name,
-                "players": loaded.n_players,
-                **(
-                    _without_tree(loaded) if loaded.capabilities.discovered else _tree_facts(loaded)
-                ),
-                "zero-sum": loaded.zero_sum,
-            }
-        print_facts(facts, as_json)
+            facts = {"game": loaded.name, "players": loaded.n_players, **_sizes(loaded)}
+        print_facts(facts | {"zero-sum": loaded.zero_sum}, as_json)
         return
     rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
     rows += OTHER_GAMES

@@ -1,10 +1,12 @@
-"""The command `match`: a match of two players, or of the adaptive player against one."""
+"""The command `match`: a match of two players, or of the adaptive player against one, with a live
+table of its state (`--learn`)."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -17,12 +19,18 @@ from counterplay.app.cli.options import PLAYER, AsJson, Ray, Seed, integer, use_
 from counterplay.core.base.errors import BadParameter, Interrupted
 
 if TYPE_CHECKING:
+    from counterplay.core.base.progress import ProgressCallback
     from counterplay.core.forms.game import Game
     from counterplay.core.match.result import MatchResult
+    from counterplay.poker.adaptive.play import AdaptiveBlock
+    from counterplay.poker.adaptive.player import Adaptive
 
 LEARN_EVERY = 1_000  # hands
 LEARN_ITERATIONS = 150_000  # of each seat at every update of the response
 LEARNER_OPTIONS = ("iterations", "equilibrium", "known", "budget", "memory")
+NOBODY = "nobody"
+MOST_FINDINGS = 5  # printed
+STANDING = ("playing", "why", "confirmed", "budget", "changes")  # in JSON
 
 
 def match(
@@ -102,10 +110,9 @@ def match(
     plan: dict[str, Any] = {"log": log, "observer": observer}
     try:
         if learn:
-            from counterplay.app.cli.learning import learn as play_learner
             from counterplay.poker.players import DEFAULT_GAME
 
-            stopped = play_learner(a, game or DEFAULT_GAME, hands, seed, learner, plan, as_json)
+            stopped = _learn(a, game or DEFAULT_GAME, hands, seed, learner | plan, as_json)
         else:
             assert b is not None
             options = {"duplicate": duplicate is not False, "luck_adjusted": luck}
@@ -179,16 +186,14 @@ def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | N
     if result.adjusted is not None:
         text = f"luck-adjusted {result.adjusted.mean:+.4f} {game.unit}"
         out.print(text + interval_text(result.adjusted))
-    seats = game.seats
+    seats, error, where = game.seats, result.standard_error, "both"
+    if result.seat is not None:
+        where = f"{a} in player {result.seat + 1}'s seat only, as {seats[result.seat]}"
     facts = {
         "hands": result.hands,
         "duplicate": "yes, each deal in both seats" if result.duplicate else "no",
-        "seats": "both"
-        if result.seat is None
-        else f"{a} in player {result.seat + 1}'s seat only, as {seats[result.seat]}",
-        "standard error": result.standard_error
-        if math.isfinite(result.standard_error)
-        else "not known",
+        "seats": where,
+        "standard error": error if math.isfinite(error) else "not known",
         **seat_facts(result, a, seats),
         "seed": result.seed,
         **end_facts(result, log),
@@ -214,3 +219,145 @@ def end_facts(result: MatchResult, log: Path | None) -> dict[str, Any]:
     facts |= {"hands written to": str(log)} if log is not None else {}
     facts |= {"stopped": "yes, before all hands were played"} if result.stopped else {}
     return facts
+
+
+def _learn(
+    opponent: str, game: str, hands: int, seed: int, options: dict[str, Any], as_json: bool
+) -> bool:
+    """Plays the adaptive player and prints a row per block; returns whether it was stopped."""
+    from counterplay.core.kernels.rng import check_seed
+    from counterplay.core.match.play import check_hands
+    from counterplay.poker.adaptive.play import play_adaptive
+    from counterplay.poker.adaptive.player import check_iterations
+    from counterplay.poker.match.match import new_log
+    from counterplay.poker.players import bot
+
+    blocks: list[AdaptiveBlock] = []
+    stopped, memory = False, options.pop("memory", None)
+    plan = {name: options.pop(name) for name in ("log", "observer")}
+    check_hands(hands)
+    check_seed(seed)
+    check_iterations(options.get("iterations", 0))
+    target = new_log(plan["log"], plan["observer"])
+    if target is not None:
+        target.check()
+    try:
+        with share_progress("learning while playing") as progress:
+            other = bot(opponent, progress, game)
+            player = _player(game, seed, options, memory, progress)
+            plan |= {"player": player, "every": LEARN_EVERY, "progress": progress}
+            with _table(as_json) as show:
+                for block in play_adaptive(other, hands, seed, **plan):
+                    blocks.append(block)
+                    show(blocks)
+    except KeyboardInterrupt:
+        if not blocks:
+            raise
+        stopped = True
+    if memory is not None:
+        player.save(memory)
+    if as_json:
+        rows = [_row(block) for block in blocks]
+        print_json({"opponent": opponent, "unit": "sb/h", "blocks": rows, "stopped": stopped})
+        return stopped
+    standing = blocks[-1].standing
+    for line in [] if out.is_terminal else _state_lines(blocks[-1]):
+        out.print(line)
+    out.print(f"budget left: {standing.budget:,.0f} sb; thinking {standing.thinking:.1f} ms a hand")
+    for what, path in (("hands", plan["log"]), ("memory", memory)):
+        if path is not None:
+            out.print(f"{what} written to {path}")
+    if stopped:
+        out.print("stopped before all hands were played")
+    return stopped
+
+
+def _player(
+    game: str, seed: int, options: dict[str, Any], memory: Path | None, progress: ProgressCallback
+) -> Adaptive:
+    from counterplay.core.forms.registry import load
+    from counterplay.poker.adaptive.player import Adaptive
+    from counterplay.poker.adaptive.portfolio import MODELS, portfolio
+    from counterplay.poker.players import find_strategy
+
+    if memory is not None and memory.suffix != ".parquet":
+        raise BadParameter(f"a memory is a file of hand histories, .parquet, not {memory}")
+    safe = options.pop("equilibrium", None)
+    strategy = None if safe is None else find_strategy(str(safe), game)
+    text = options.pop("known", None)
+    models: Any = MODELS
+    if text is not None:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        models = () if names == [NOBODY] else names
+        if len(names) == 1 and Path(names[0]).is_dir():
+            models = names[0]
+    players = portfolio(load(game), models, equilibrium=strategy, progress=progress)
+    read = memory if memory is not None and memory.exists() else None
+    return Adaptive(portfolio=players, seed=seed, memory=read, **options)
+
+
+@contextmanager
+def _table(as_json: bool) -> Iterator[Any]:
+    """A callback that shows the blocks: a live table on a terminal, otherwise a line each."""
+    if as_json:
+        yield lambda blocks: None
+    elif not out.is_terminal:
+        yield lambda blocks: out.print(_line(blocks[-1]))
+    else:
+        from rich.live import Live
+
+        with Live(console=out, auto_refresh=False) as live:
+            yield lambda blocks: live.update(_figure(blocks), refresh=True)
+
+
+def _line(block: AdaptiveBlock) -> str:
+    return (
+        f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
+        f"so far {_plus_minus(block, 4)} sb/h   "
+        f"luck-adjusted {_plus_minus(block.adjusted, 4)}   {block.standing.playing}"
+    )
+
+
+def _figure(blocks: list[AdaptiveBlock]) -> Any:
+    from rich.console import Group
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in ("hands", "last block", "so far, sb/h", "luck-adjusted", "plays"):
+        table.add_column(name, justify="right" if name != "plays" else "left")
+    for block in blocks[-12:]:
+        means = _plus_minus(block, 3), _plus_minus(block.adjusted, 3)
+        table.add_row(f"{block.hands:,}", f"{block.won:+.3f}", *means, block.standing.playing)
+    return Group(table, *_state_lines(blocks[-1]))
+
+
+def _state_lines(block: AdaptiveBlock) -> list[str]:
+    """The response that is played and why, and the confirmed findings."""
+    standing = block.standing
+    lines = [f"now plays: {standing.playing}; {standing.why}"]
+    if standing.changes:
+        lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
+    lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]
+    if len(standing.confirmed) > MOST_FINDINGS:
+        lines.append(f"and {len(standing.confirmed) - MOST_FINDINGS} more")
+    return lines
+
+
+def _plus_minus(result: Any, digits: int) -> str:
+    """The mean of a result and half its 95% interval."""
+    half = (result.interval[1] - result.interval[0]) / 2
+    half = half if math.isfinite(half) else math.nan
+    return f"{result.mean:+.{digits}f} ± {half:.{digits}f}"
+
+
+def _row(block: AdaptiveBlock) -> dict[str, Any]:
+    assert block.adjusted is not None  # the player has a portfolio
+    return {
+        "hands": block.hands,
+        "last_block": block.won,
+        "mean": block.mean,
+        "half_interval": block.interval[1] - block.mean,
+        "adjusted": block.adjusted.mean,
+        "adjusted_half_interval": block.adjusted.interval[1] - block.adjusted.mean,
+        **{name: getattr(block.standing, name) for name in STANDING},
+    }

@@ -109,7 +109,8 @@ def model(
         raise typer.Exit(130) from None
     if text and not as_json:
         out.print(learnt.text())
-    shown = float((seen.cards[:, 0] >= 0).mean())
+    shown, half = float((seen.cards[:, 0] >= 0).mean()), (won.interval[1] - won.interval[0]) / 2
+    command = shlex.join(["counterplay", "respond", str(target)])
     print_facts(
         {
             "player": player,
@@ -127,8 +128,13 @@ def model(
                 f"{100 * quality.accuracy:.0f}%", quality.accuracy
             ),
             "verdict": Worded(VERDICTS[quality.verdict], quality.verdict),
-            "a response would win": _would_win(won),
-            "advice": _advice(won, target),
+            "a response would win": Worded(
+                f"about {won.mean:+.2f} ± {half:.2f} sb/h from the model of the hands held out",
+                won.mean,
+            ),
+            "advice": Worded(f"respond to it: {command}", "respond")
+            if won.interval[0] > 0
+            else Worded("collect more hands before you rely on it", "more hands"),
             "saved in": str(target),
         }
         | ({"text": learnt.text()} if text and as_json else {}),
@@ -141,20 +147,6 @@ def _estimate(trained: OpponentModel, held_out: Callable[[], OpponentModel]) -> 
     from counterplay.poker.adaptive.response import quick_response_value
 
     return quick_response_value(trained, held_out())
-
-
-def _would_win(won: MatchResult) -> Worded:
-    """What a response wins, with half its 95% interval."""
-    half = (won.interval[1] - won.interval[0]) / 2
-    text = f"about {won.mean:+.2f} ± {half:.2f} sb/h from the model of the hands held out"
-    return Worded(text, won.mean)
-
-
-def _advice(won: MatchResult, target: Path) -> Worded:
-    if won.interval[0] > 0:
-        words = shlex.join(["counterplay", "respond", str(target)])
-        return Worded(f"respond to it: {words}", "respond")
-    return Worded("collect more hands before you rely on it", "more hands")
 
 
 def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:

@@ -168,12 +168,10 @@ class Command(TyperCommand):
         return self
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        self.with_names()
-        super().format_help(ctx, formatter)
+        super(Command, self.with_names()).format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        self.with_names()
-        return super().shell_complete(ctx, incomplete)
+        return super(Command, self.with_names()).shell_complete(ctx, incomplete)
 
 
 class Commands(TyperGroup):
@@ -226,17 +224,16 @@ def refuse_but_limits(
 
 def read_options(texts: list[str] | None) -> dict[str, Any]:
     """`["epsilon=0.6"]` -> `{"epsilon": 0.6}`."""
-    return dict(_read_option(text) for text in texts or [])
-
-
-def _read_option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadParameter(f"write an option as name=value, such as epsilon=0.6, not {text!r}")
-    try:
-        return name.strip(), ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return name.strip(), value.strip()
+    options: dict[str, Any] = {}
+    for text in texts or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise BadParameter(f"write an option as name=value, such as epsilon=0.6, not {text!r}")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            options[name] = value
+    return options
 
 
 def measure_options(

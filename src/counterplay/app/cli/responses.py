@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli import display, support
+from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts, print_json
 from counterplay.core.base.errors import BadParameter, Interrupted
@@ -27,8 +27,7 @@ def _seat(player: str) -> int | None:
 
 
 def _algorithm(context: typer.Context, name: str | None, game: Any, ray: str | None) -> str:
-    """The algorithm that was given, or the default of the game; refuses a seed and --ray if it is
-    not sampled."""
+    """The given algorithm, or the game's default; refuses a seed and --ray if it is not sampled."""
     from counterplay.core.responses.algorithms import default_response, response_algorithm
 
     chosen = response_algorithm(name or default_response(game))
@@ -74,6 +73,7 @@ def respond(
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
     from counterplay.core.games.players import players_of
+    from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.respond import DEFAULT_P
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -96,7 +96,7 @@ def respond(
         raise BadParameter("give --p or --max-exploitability, not both")
     seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
-        support.check_new_run(folder)
+        display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
         players = players_of(loaded)
@@ -106,8 +106,8 @@ def respond(
     arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
-    where = folder or support.new_folder(loaded.name, f"{chosen}-{how}", seed)
-    support.check_new_run(where)
+    where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
+    display.check_new_run(where)
     hint = display.resume_hint("respond", where, game)
     with display.respond_progress(limits, measure) as (show, measured):
         answer = partial(
@@ -118,11 +118,17 @@ def respond(
             response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
         else:
             trusted: Any = trust
-            if confidence is not None:
-                trusted = _by_observations(players.find(model), confidence, trust)
-            response = support.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
+            if confidence is not None:  # Pconf, from the counts of a model
+                counts = getattr(players.find(model), "observed", None)
+                if counts is None:
+                    raise BadParameter(
+                        "--confidence needs the counts of a model that was learnt from hands "
+                        "(`counterplay model`)"
+                    )
+                trusted = trust_by_counts(counts, confidence, trust)
+            response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
     if max_exploitability is None:
-        support.interruptible(hint, where, lambda: _report(response, where, game, as_json))
+        display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
     else:
         _report(response, where, game, as_json)
 
@@ -135,16 +141,16 @@ def _resume(
 
     hint = display.resume_hint("respond", folder, game)
     with display.respond_progress(limits, measure) as (show, measured):
-        response = support.interruptible(
+        response = display.interruptible(
             hint,
             folder,
             lambda: resume_response(folder, game=game, on_chunk=show, measure=measured, **limits),
         )
-    idle = support.nothing_new(folder, response.runs)
+    idle = display.nothing_new(folder, response.runs)
     if idle is not None and not as_json and not measure:
         out.print(idle)
         return
-    support.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
+    display.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
 
 
 def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
@@ -164,18 +170,6 @@ def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bo
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
     return response
-
-
-def _by_observations(model: Any, kind: str, p_max: float) -> Any:
-    """The trust in each information set (Pconf), from the counts of a model."""
-    from counterplay.core.responses.algorithms import confidence
-
-    if not hasattr(model, "observed"):
-        raise BadParameter(
-            "--confidence needs the counts of a model that was learnt from hands (`counterplay "
-            "model`)"
-        )
-    return confidence(model.observed, kind, p_max)
 
 
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
@@ -202,8 +196,7 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
 
 
 def _values(response: Any, as_json: bool) -> dict[str, Any]:
-    """What a response wins and risks. Numbers that were not measured are null in JSON, and left out
-    otherwise."""
+    """What a response wins and risks. What was not measured is null in JSON, else left out."""
     both = response.player is None
     where = " (b1 + b2)" if both else ", below the value of the game"
     risk = named(f"exploitability{where}", "exploitability")
@@ -273,7 +266,7 @@ def frontier(
             f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
         )
     seat, measure = _seat(player), opt.measure_options(backend, flops)
-    support.check_can_write(folder, "frontier.csv", "frontier.png")
+    display.check_can_write(folder, "frontier.csv", "frontier.png")
     opponent = find_strategy(model, game)
     chosen = _algorithm(context, algorithm, opponent.game, None)
     opt.use_ray(ray)

@@ -3,8 +3,6 @@ probabilities."""
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -151,8 +149,9 @@ def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str,
 
     seat = getattr(profile, "player", None)
     players = [0, 1] if seat is None else [1 - seat]
-    with display.flops_progress() as progress:
-        values = best_response_values(game, profile, players, **options, progress=progress)
+    with display.share_progress(display.TRAVERSING) as progress:
+        options["progress"] = lambda share: progress(share, f"{share:.0%} of the flops")
+        values = best_response_values(game, profile, players, **options)
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, value in zip(players, values, strict=True):
         facts |= display.measured_fact(_best_response_name(game, player), value, "high")
@@ -255,7 +254,14 @@ def show(
         return
     rows = list(selected)
     if table is not None:
-        _write_csv(rows, table)
+        from counterplay.core.base.files import csv_text, write_text
+
+        cells = [
+            (row.player + 1, row.infoset, action, share)
+            for row in rows
+            for action, share in row.probabilities.items()
+        ]
+        write_text(table, csv_text([HEADER, *cells]))
     if as_json:
         facts = [{**row._asdict(), "player": row.player + 1} for row in rows]
         print_json({"game": profile.game.name, "rows": facts})
@@ -264,8 +270,7 @@ def show(
 
 
 def _print_rows(rows: Iterator[Any], profile: Any) -> None:
-    """Prints the rows; only the first ones of discovered information sets, which may be
-    millions."""
+    """Prints the rows; of discovered information sets, maybe millions, only the first ones."""
     discovered = profile.game.capabilities.discovered
     for row in islice(rows, MOST_SHOWN if discovered else None):
         out.print(str(row))
@@ -308,18 +313,6 @@ def _of_street(game: Any, street: str) -> Any:
     tree = game.rules.tree
     node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     return np.flatnonzero(tree.nodes.street[node] == STREETS.index(street))
-
-
-def _write_csv(rows: list[Any], path: Path) -> None:
-    from counterplay.core.base.files import write_text
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for row in rows:
-        for action, share in row.probabilities.items():
-            writer.writerow([row.player + 1, row.infoset, action, share])
-    write_text(path, text.getvalue())
 
 
 def _one_decision(
@@ -366,15 +359,11 @@ def _grid(
         print_json({**facts, "picture": str(picture)})
         return
     for row in range(13):
-        cells = [
-            f"{grid_label(row, column):>3} {_letter(grid[row, column])}" for column in range(13)
-        ]
+        cells = []
+        for column, shares in enumerate(grid[row]):
+            letter = "fcr"[int(shares.argmax())]
+            shown = letter.upper() if shares.max() > 0.9 else letter
+            cells.append(f"{grid_label(row, column):>3} {shown}")
         out.print("  ".join(cells))
     out.print("r raise, c call, f fold: the likeliest action; capitals above 90%")
     out.print(f"Picture: {picture}")
-
-
-def _letter(shares: Any) -> str:
-    best = int(shares.argmax())
-    letter = "fcr"[best]
-    return letter.upper() if shares[best] > 0.9 else letter

@@ -3,6 +3,5 @@ runs.
 
 Read in this order: `serve` (socket and server), `app` (pages and routes), `access` (which requests
 are allowed), `http` (replies and request fields), `catalog` (served files), `games`; then the
-pages: `play/`, `learning`, `explore` with `holdem_grid`, `exploit` with `frontiers`, `runs`. The
-scripts of the pages are in `static/`.
+pages: `play/`, `learning`, `explore`, `exploit`, `runs`. The scripts of the pages are in `static/`.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -57,22 +58,12 @@ class AccessPolicy:
 
     def allows_host(self, host: str) -> bool:
         """Whether `Host` is a name of this server."""
-        name = _without_port(host)
-        return name in self.names or (self.any_address and _is_address(name))
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0].lower()
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
+        ipv6 = host.startswith("[")
+        name = host.partition("]")[0] + "]" if ipv6 else host.partition(":")[0].lower()
+        if self.any_address and name not in self.names:
+            with suppress(ValueError):
+                return bool(ipaddress.ip_address(name.strip("[]")))
+        return name in self.names
 
 
 class AccessControl:
@@ -86,16 +77,19 @@ class AccessControl:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        headers = _headers(scope)
+        pairs = scope["headers"]
+        headers = {name.decode("latin-1"): text.decode("latin-1") for name, text in pairs}
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            await _reply(send, *refusal)
             return
         if self._policy.token is not None and not self._has_cookie(headers):
             if self._has_query_token(scope):
-                await _accept_token(send, self._policy.token)
+                cookie = f"{COOKIE}={self._policy.token}; HttpOnly; SameSite=Strict; Path=/"
+                cookies = (b"set-cookie", cookie.encode()), (b"location", b"/play")
+                await _reply(send, 303, "", *cookies)
             else:
-                await _refuse(send, 401, "open the address that counterplay serve printed")
+                await _reply(send, 401, "open the address that counterplay serve printed")
             return
         await self._app(scope, _limited(receive, _most_bytes(scope)), _with_headers(send))
 
@@ -143,10 +137,6 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
     )
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-
-
 class BodyTooLarge(Exception):
     """A body without a declared length exceeds the limit."""
 
@@ -176,20 +166,10 @@ def _with_headers(send: Send) -> Send:
     return extended
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    await _reply(send, status, f"{reason}\n".encode(), [])
-
-
-async def _accept_token(send: Send, token: str) -> None:
-    cookie = f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
-    await _reply(send, 303, b"", [(b"set-cookie", cookie.encode()), (b"location", b"/play")])
-
-
-async def _reply(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    start = {
-        "type": "http.response.start",
-        "status": status,
-        "headers": [(b"content-type", b"text/plain; charset=utf-8"), *headers],
-    }
+async def _reply(send: Send, status: int, text: str, *headers: tuple[bytes, bytes]) -> None:
+    """Sends a reply of one sentence, or none."""
+    kind = (b"content-type", b"text/plain; charset=utf-8")
+    start = {"type": "http.response.start", "status": status, "headers": [kind, *headers]}
     await _with_headers(send)(start)
-    await send({"type": "http.response.body", "body": body})
+    body = f"{text}\n" if text else ""
+    await send({"type": "http.response.body", "body": body.encode()})

@@ -1,11 +1,20 @@
 """The web application: static pages at once, the API as soon as it is imported, access control in
-front of both."""
+front of both.
+
+A page is one JavaScript module, in `static/` or named by the user, with a line `export const page =
+{ title: "Runs", order: 5 };` and a function `open(place, query)` that draws it and may return a
+function to call when the page is left. The name of the file is its address.
+"""
 
 from __future__ import annotations
 
+import html
+import re
 import threading
+from collections.abc import Iterable
+from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,7 +24,63 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from counterplay.app.web.access import AccessControl, AccessPolicy, Receive, Scope, Send
-from counterplay.app.web.pages import Page, built_in_pages, shell, static_folder, user_pages
+from counterplay.core.base.errors import BadParameter
+
+_HEADER = re.compile(r'^export const page = \{ title: "([^"\n]+)", order: (\d+) \};$', re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+MARK = "<!-- pages -->"
+
+
+class Page(NamedTuple):
+    """A page of the browser; `order` is its place in the menu."""
+
+    order: int
+    name: str
+    title: str
+    file: Path
+    address: str  # of the script
+
+
+def static_folder() -> Path:
+    return Path(str(package_files("counterplay.app.web") / "static"))
+
+
+def read_page(file: Path, folder: str = "/static") -> Page | None:
+    """The page that a script is; None for a script that is none."""
+    header = _HEADER.search(file.read_text(encoding="utf-8"))
+    if header is None:
+        return None
+    return Page(int(header[2]), file.stem, header[1], file, f"{folder}/{file.name}")
+
+
+def built_in_pages() -> list[Page]:
+    return sorted(filter(None, map(read_page, static_folder().glob("*.js"))))
+
+
+def user_pages(files: Iterable[Path]) -> list[Page]:
+    """Pages in files that the user named."""
+    taken = {page.name for page in built_in_pages()} | {"api", "static", "pages"}
+    pages = []
+    for file in files:
+        page = read_page(file, "/pages")
+        if page is None:
+            example = 'export const page = { title: "Hello", order: 9 };'
+            raise BadParameter(f"{file}: no page; it needs a line such as {example}")
+        if page.name in taken or not _NAME.fullmatch(page.name):
+            raise BadParameter(f"{file}: a page needs a name of its own in small letters")
+        taken.add(page.name)
+        pages.append(page)
+    return sorted(pages)
+
+
+def shell(pages: Iterable[Page]) -> str:
+    """The document of all pages, with its menu."""
+    links = [
+        f'<a href="/{page.name}" data-script="{page.address}">{html.escape(page.title)}</a>'
+        for page in pages
+    ]
+    text = (static_folder() / "index.html").read_text(encoding="utf-8")
+    return text.replace(MARK, "\n    ".join(links))
 
 
 class Api:
@@ -29,30 +94,20 @@ class Api:
     def load(self) -> Any:
         with self._lock:
             if self._app is None:
-                self._app = _make_api(self._sources, self._tables)
+                from counterplay.app.web import exploit, explore, runs
+                from counterplay.app.web.catalog import Catalog
+                from counterplay.app.web.play import tables as play
+
+                catalog = Catalog(self._sources)
+                service = exploit.ExploitService(catalog)
+                routes = play.routes(play.TableStore(self._tables, catalog), service.jobs)
+                routes += explore.routes(catalog) + runs.routes(catalog) + exploit.routes(service)
+                self._app = Starlette(routes=routes)
         return self._app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app or await run_in_threadpool(self.load)
         await app(scope, receive, send)
-
-
-def _make_api(sources: list[Path], tables: Path) -> Starlette:
-    from counterplay.app.web import exploit, explore, runs
-    from counterplay.app.web.catalog import Catalog
-    from counterplay.app.web.play import routes as play
-    from counterplay.app.web.play.tables import TableStore
-
-    catalog = Catalog(sources)
-    service = exploit.ExploitService(catalog)
-    return Starlette(
-        routes=[
-            *play.routes(TableStore(tables, catalog), catalog, service.jobs),
-            *explore.routes(catalog),
-            *runs.routes(catalog),
-            *exploit.routes(service),
-        ]
-    )
 
 
 def make_app(

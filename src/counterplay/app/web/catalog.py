@@ -11,8 +11,10 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +60,7 @@ class Catalog:
     def entries(self, *kinds: str) -> list[CatalogEntry]:
         """The entries on disk now, of these kinds or of all."""
         if time.monotonic() - self._scanned > SCAN_SECONDS or not self._scanned:
-            self._entries = {entry.key: entry for entry in self._scan()}
+            self._entries = {entry.key: entry for entry in islice(self._scan(), MOST_ENTRIES)}
             self._scanned = time.monotonic()
         return [entry for entry in self._entries.values() if not kinds or entry.kind in kinds]
 
@@ -71,13 +73,13 @@ class Catalog:
         return entry
 
     def _scan(self) -> Iterator[CatalogEntry]:
-        count = 0
         for root in self._roots:
             for path, kind in _scan(root, root, 0):
-                if count == MOST_ENTRIES:
-                    return
-                count += 1
-                yield CatalogEntry(_key(path), kind, _name(root, path), path)
+                inner = path.relative_to(root)
+                name = root.name if str(inner) == "." else str(inner)
+                text = str(path).encode("utf-8", "surrogateescape")
+                key = hashlib.blake2b(text, digest_size=8).hexdigest()
+                yield CatalogEntry(key, kind, name.encode("utf-8", "replace").decode(), path)
 
     def add(self, key: str, name: str, strategy: Any) -> None:
         """Adds a strategy computed while serving, such as a response."""
@@ -91,7 +93,17 @@ class Catalog:
             return self.computed[key][1]
         entry = self.find(key, "run", "strategy", "model")
         file = _strategy_file(entry)
-        return self._cached(file, lambda: _read_strategy(entry.kind, file))
+        try:
+            version = (str(file), file.stat().st_mtime_ns)
+        except OSError:
+            raise NotFound(f"{file.name} does not exist any more") from None
+        with self._reading:
+            if version not in self._cache:
+                self._cache[version] = _read_strategy(entry.kind, file)
+                while len(self._cache) > CACHED_STRATEGIES:
+                    self._cache.popitem(last=False)
+            self._cache.move_to_end(version)
+            return self._cache[version]
 
     def game_name(self, entry: CatalogEntry) -> str | None:
         """The game of a run, a strategy or a model; None if it is not a built-in game."""
@@ -102,19 +114,6 @@ class Catalog:
         if version not in self._games:
             self._games[version] = _game_name(entry)
         return self._games[version]
-
-    def _cached(self, file: Path, read: Callable[[], Any]) -> Any:
-        try:
-            version = (str(file), file.stat().st_mtime_ns)
-        except OSError:
-            raise NotFound(f"{file.name} does not exist any more") from None
-        with self._reading:
-            if version not in self._cache:
-                self._cache[version] = read()
-                while len(self._cache) > CACHED_STRATEGIES:
-                    self._cache.popitem(last=False)
-            self._cache.move_to_end(version)
-            return self._cache[version]
 
 
 def _strategy_file(entry: CatalogEntry) -> Path:
@@ -140,17 +139,13 @@ def _header(kind: str, file: Path) -> dict[str, Any]:
 
 def _game_name(entry: CatalogEntry) -> str | None:
     """The game in the file's header; None if it is not built in."""
-    try:
-        name = _header(entry.kind, _strategy_file(entry)).get("game")
-    except CounterplayError:
-        return None
-    return name if isinstance(name, str) and _built_in(name) else None
-
-
-def _built_in(name: str) -> bool:
     from counterplay.core.forms.registry import GAMES
 
-    return name.partition("(")[0] in GAMES and "players=" not in name
+    try:
+        name = str(_header(entry.kind, _strategy_file(entry)).get("game"))
+    except CounterplayError:
+        return None
+    return name if name.partition("(")[0] in GAMES and "players=" not in name else None
 
 
 def _scan(root: Path, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
@@ -183,36 +178,11 @@ def _kind(path: Path) -> str | None:
         return "hands"
     if path.name == "report.html":
         return "report"
-    if path.suffix == ".npz":
-        return "strategy" if _holds_strategy(path) else None
-    if path.suffix == ".json":
-        return "model" if b'"counterplay": "model"' in _first_bytes(path) else None
+    with suppress(OSError, CounterplayError):
+        if path.suffix == ".npz":
+            _header("strategy", path)
+            return "strategy"
+        if path.suffix == ".json":
+            with open(path, "rb") as file:
+                return "model" if b'"counterplay": "model"' in file.read(200) else None
     return None
-
-
-def _first_bytes(path: Path) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(200)
-    except OSError:
-        return b""
-
-
-def _holds_strategy(path: Path) -> bool:
-    from counterplay.core.base.files import read_header
-
-    try:
-        read_header(path, "strategy")
-    except CounterplayError:
-        return False
-    return True
-
-
-def _key(path: Path) -> str:
-    return hashlib.blake2b(str(path).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-
-
-def _name(root: Path, path: Path) -> str:
-    inner = path.relative_to(root)
-    shown = root.name if str(inner) == "." else str(inner)
-    return shown.encode("utf-8", "replace").decode()

@@ -1,50 +1,44 @@
 """The explorer: information sets of a strategy with their values and regrets, searched and paged;
-hold'em strategies as a grid of holdings (`holdem_grid`)."""
+hold'em strategies at one decision, as a grid of all holdings on a board."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.http import (
-    download,
-    in_thread,
-    integer_field,
-    json_reply,
-    route,
-    text_field,
-)
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
+from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
+from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
+from counterplay.poker.holdem import holdings
+from counterplay.poker.holdem.table import Table, strategy_table
 
 PAGE_ROWS = 40
 MOST_PAGES = 10**6
 GRIDS = "strategies with a grid of starting hands"
-Query = dict[str, str]
 
 
 def routes(catalog: Catalog) -> list[Route]:
-    async def strategies(request: Request) -> Response:
-        return json_reply(await in_thread(_strategies, catalog))
-
-    async def view(request: Request) -> Response:
-        return json_reply(await in_thread(_view, catalog, dict(request.query_params)))
-
     async def table(request: Request) -> Response:
-        text = await in_thread(_csv, catalog, dict(request.query_params))
-        return download(text, "strategy.csv", "text/csv")
+        text = await http.in_thread(_answer, catalog, request, True)
+        return http.download(text, "strategy.csv", "text/csv")
 
-    return [route("/strategies", strategies), route("/explore", view), route("/explore.csv", table)]
+    return [
+        http.json_route("/strategies", lambda request: _strategies(catalog)),
+        http.json_route("/explore", lambda request: _answer(catalog, request)),
+        http.route("/explore.csv", table),
+    ]
 
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:
@@ -78,41 +72,24 @@ def _comparison_class(strategy: Any) -> str:
     return GRIDS if strategy.game.can("grid") else str(strategy.game.name)
 
 
-def _chosen(catalog: Catalog, query: Query) -> tuple[Any, Any]:
-    """The strategy of a request, and the one it is compared with or None."""
-    strategy = find_strategy(catalog, text_field(query, "s"))
-    key = text_field(query, "t", "")
-    if not key:
-        return strategy, None
-    other = find_strategy(catalog, key)
-    if _comparison_class(strategy) != _comparison_class(other):
-        raise BadParameter(f"{other.game.name} cannot be compared with {strategy.game.name}")
-    return strategy, other
-
-
-def _player(query: Query) -> int | None:
-    return integer_field(query, "player", 1, 2) - 1 if query.get("player") else None
-
-
-def _view(catalog: Catalog, query: Query) -> dict[str, Any]:
-    strategy, other = _chosen(catalog, query)
+def _answer(catalog: Catalog, request: Request, as_csv: bool = False) -> Any:
+    """A page of the strategy `s`, compared with the strategy `t` if that is given; all of it as
+    the text of a CSV file."""
+    query, other = request.query_params, None
+    strategy = find_strategy(catalog, http.text_field(query, "s"))
+    if http.text_field(query, "t", ""):
+        other = find_strategy(catalog, http.text_field(query, "t"))
+        if _comparison_class(strategy) != _comparison_class(other):
+            raise BadParameter(f"{other.game.name} cannot be compared with {strategy.game.name}")
     if _comparison_class(strategy) == GRIDS:
-        from counterplay.app.web.holdem_grid import grid_view
-
-        betting, board = text_field(query, "betting", ""), text_field(query, "board", "")
-        return grid_view(strategy, other, betting, board)
-    page = integer_field(query, "page", 0, MOST_PAGES, 0)
-    return _infoset_page(strategy, other, text_field(query, "q", ""), _player(query), page)
-
-
-def _csv(catalog: Catalog, query: Query) -> str:
-    strategy, other = _chosen(catalog, query)
-    if _comparison_class(strategy) == GRIDS:
-        from counterplay.app.web.holdem_grid import grid_csv
-
-        betting, board = text_field(query, "betting", ""), text_field(query, "board", "")
-        return grid_csv(strategy, other, betting, board)
-    return _infoset_csv(strategy, other, text_field(query, "q", ""), _player(query))
+        betting, board = http.text_field(query, "betting", ""), http.text_field(query, "board", "")
+        return (grid_csv if as_csv else grid_view)(strategy, other, betting, board)
+    player = http.integer_field(query, "player", 1, 2) - 1 if query.get("player") else None
+    infosets = _matching(strategy.game, http.text_field(query, "q", ""), player)
+    if as_csv:
+        return _infoset_csv(strategy, other, infosets)
+    page = http.integer_field(query, "page", 0, MOST_PAGES, 0)
+    return _infoset_page(strategy, other, infosets, page)
 
 
 @lru_cache(maxsize=4)
@@ -120,14 +97,11 @@ def _values(strategy: Any) -> InfosetValues:
     return infoset_values(strategy.game, strategy.probabilities)
 
 
-def _infoset_page(
-    strategy: Any, other: Any, search: str, player: int | None, page: int
-) -> dict[str, Any]:
+def _infoset_page(strategy: Any, other: Any, infosets: Sequence[int], page: int) -> dict[str, Any]:
     """One page of information sets; `other`: a strategy of the same game to compare, or None."""
     from counterplay.core.evaluation.exact import expected_value
 
     game = strategy.game
-    infosets = _matching(game, search, player)
     shown = infosets[page * PAGE_ROWS : (page + 1) * PAGE_ROWS]
     return {
         "kind": "sets",
@@ -156,35 +130,157 @@ def _matching(game: Any, search: str, player: int | None) -> Sequence[int]:
 
 def _row(strategy: Any, other: Any, i: int) -> dict[str, Any]:
     game, values = strategy.game, _values(strategy)
-    low, high = int(game.form.first[i]), int(game.form.first[i + 1])
+    slots = slice(int(game.form.first[i]), int(game.form.first[i + 1]))
     return {
         "player": int(game.form.owner[i]),
         "name": game.infoset_names[i],
-        "actions": game.labels.action[low:high],
-        "shares": strategy.probabilities[low:high].tolist(),
-        "others": None if other is None else other.probabilities[low:high].tolist(),
-        "q": values.action_value[low:high].tolist(),
+        "actions": game.labels.action[slots],
+        "shares": strategy.probabilities[slots].tolist(),
+        "others": None if other is None else other.probabilities[slots].tolist(),
+        "q": values.action_value[slots].tolist(),
         "value": float(values.value[i]),
         "regret": float(values.regret[i]),
         "reach": float(values.reach[i]),
     }
 
 
-def _infoset_csv(strategy: Any, other: Any, search: str, player: int | None) -> str:
+def _infoset_csv(strategy: Any, other: Any, infosets: Sequence[int]) -> str:
     """All matching information sets, a row for each action."""
     game, values = strategy.game, _values(strategy)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     compared = [] if other is None else ["other", "difference"]
     columns = ["player", "infoset", "action", "probability", *compared]
-    writer.writerow([*columns, "action_value", "regret", "reach"])
-    for i in _matching(game, search, player):
+    rows: list[list[Any]] = [[*columns, "action_value", "regret", "reach"]]
+    for i in infosets:
         for slot in range(int(game.form.first[i]), int(game.form.first[i + 1])):
             probability = strategy.probabilities[slot]
             row = [int(game.form.owner[i]) + 1, game.infoset_names[i], game.labels.action[slot]]
             row.append(probability)
             if other is not None:
                 row += [other.probabilities[slot], probability - other.probabilities[slot]]
-            row += [values.action_value[slot], values.regret[i], values.reach[i]]
-            writer.writerow(row)
-    return out.getvalue()
+            rows.append([*row, values.action_value[slot], values.regret[i], values.reach[i]])
+    return csv_text(rows)
+
+
+class HoldingPolicy(NamedTuple):
+    """A strategy at one decision, by holding."""
+
+    bucket: np.ndarray  # int64[1326]
+    probability: np.ndarray  # float64[1326, 3]: fold, call, raise
+    reach: np.ndarray  # float64[1326]: probability of the player's own actions up to here
+
+
+@lru_cache(maxsize=6)
+def _table(strategy: Any) -> Table:
+    return strategy_table(strategy)
+
+
+def _decision(
+    strategy: Any, betting: str, board_text: str
+) -> tuple[BettingTree, list[int], tuple[int, ...]]:
+    """The betting tree, the public nodes along `betting` (letters such as `rc/cr`), the board."""
+    tree, path, board = strategy.game.rules.tree, [0], tuple(cards(board_text))
+    if len(board) > holdings.BOARD_SIZE[-1]:
+        raise BadParameter(f"a board has at most {holdings.BOARD_SIZE[-1]} cards, not {len(board)}")
+    for letter in betting.replace("/", ""):
+        moves = tree.moves[path[-1]]
+        if letter not in LETTER or LETTER[letter] not in moves:
+            raise BadParameter(f"{letter!r} is not legal after {tree.histories[path[-1]]!r}")
+        path.append(moves[LETTER[letter]])
+    return tree, path, board
+
+
+def _action_taken(tree: BettingTree, node: int, child: int) -> str:
+    return tree.actions[node][child - int(tree.nodes.first_child[node])]
+
+
+def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[str, Any]:
+    """The decision after `betting`: the player, the legal actions, and every holding."""
+    tree, path, board = _decision(strategy, betting, board_text)
+    state = tree.states[path[-1]]
+    facts: dict[str, Any] = {
+        "kind": "grid",
+        "game": strategy.game.name,
+        "player": strategy.player,
+        "betting": state.history,
+        "steps": [_step(tree, node, child) for node, child in pairwise(path)],
+        "street": STREETS[state.round],
+        "board": [card_text(card) for card in board],
+        "needed": state.on_board,
+        "over": state.over,
+        "paid": list(state.paid),
+    }
+    if state.over or len(board) < state.on_board:
+        return facts
+    dealt = board[: state.on_board]
+    canonical = holdings.canonical_board(dealt)
+    facts |= {
+        "seat": state.player(),
+        "actions": tree.actions[path[-1]],
+        "one": _policy_facts(strategy, path, dealt),
+        "strength": np.round(holdings.strengths_on(canonical), 4).tolist(),
+        "free": canonical.free.astype(int).tolist(),
+    }
+    if other is not None:
+        facts["two"] = _policy_facts(other, path, dealt)
+    return facts
+
+
+def _step(tree: BettingTree, node: int, child: int) -> dict[str, Any]:
+    state = tree.states[node]
+    return {
+        "street": STREETS[state.round],
+        "seat": state.player(),
+        "history": state.history,
+        "actions": tree.actions[node],
+        "taken": _action_taken(tree, node, child),
+    }
+
+
+def _holding_policy(strategy: Any, path: list[int], board: tuple[int, ...]) -> HoldingPolicy:
+    tree, table = strategy.game.rules.tree, _table(strategy)
+    node, reach = path[-1], np.ones(N_HOLDINGS)
+
+    def probabilities(at: int) -> np.ndarray:
+        codes = holdings.bucket_codes(table, board, int(tree.nodes.street[at]))
+        return holdings.action_probabilities(table, at, codes)
+
+    for at, child in pairwise(path):
+        if tree.nodes.player[at] == tree.nodes.player[node]:
+            reach *= probabilities(at)[:, ACTIONS.index(_action_taken(tree, at, child))]
+    buckets = holdings.buckets_on(table.cards, holdings.canonical_board(board))
+    return HoldingPolicy(buckets, probabilities(node), reach)
+
+
+def _policy_facts(strategy: Any, path: list[int], board: tuple[int, ...]) -> dict[str, Any]:
+    bucket, probability, reach = _holding_policy(strategy, path, board)
+    weight = reach * holdings.canonical_board(board).free
+    total = float(weight.sum())
+    return {
+        "bucket": bucket.tolist(),
+        "shares": np.round(probability.T, 3).tolist(),
+        "reach": np.round(reach, 4).tolist(),
+        "mean": (weight @ probability / total).tolist() if total > 0 else None,
+    }
+
+
+def grid_csv(strategy: Any, other: Any, betting: str, board_text: str) -> str:
+    """A row for each holding that is possible on the board."""
+    tree, path, board = _decision(strategy, betting, board_text)
+    state = tree.states[path[-1]]
+    if state.over or len(board) < state.on_board:
+        raise BadParameter("there is no decision here")
+    board = board[: state.on_board]
+    canonical = holdings.canonical_board(board)
+    strength = holdings.strengths_on(canonical)
+    policies = [_holding_policy(strategy, path, board)]
+    header = ["holding", "strength", "bucket", "reach", *ACTIONS]
+    if other is not None:
+        policies.append(_holding_policy(other, path, board))
+        header += [f"other_{name}" for name in ("bucket", "reach", *ACTIONS)]
+    rows: list[list[Any]] = [header]
+    for k in np.flatnonzero(canonical.free).tolist():
+        low, high = HOLDING_CARDS[k].tolist()
+        rows.append([card_text(high) + card_text(low), f"{strength[k]:.6f}"])
+        for bucket, probability, reach in policies:
+            rows[-1] += [int(bucket[k]), f"{reach[k]:.6g}", *(f"{x:.6g}" for x in probability[k])]
+    return csv_text(rows)

@@ -27,32 +27,19 @@ def offered_games() -> list[dict[str, str]]:
     """The games of the registry, hold'em first, each in the size that the pages offer."""
     from counterplay.core.forms.registry import GAMES
 
-    def rank(word: str) -> int:
-        return list(TITLES).index(word) if word in TITLES else len(TITLES)
-
-    return [
-        {
-            "word": word,
-            "name": OFFERED.get(word, GAMES[word].examples[0]),
-            "title": title_of(word),
-            "about": TITLES[word][1] if word in TITLES else GAMES[word].summary,
-        }
-        for word in sorted(GAMES, key=rank)
-    ]
+    games = []
+    for word in [*TITLES, *(word for word in GAMES if word not in TITLES)]:
+        title, about = TITLES.get(word, (word, GAMES[word].summary))
+        name = OFFERED.get(word, GAMES[word].examples[0])
+        games.append({"word": word, "name": name, "title": title, "about": about})
+    return games
 
 
 def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
     """The strategies of one kind, such as `uniform`, of all offered games but hold'em; `title`
     goes before the title of the game."""
-    return [
-        {
-            "key": f"{kind}:{game['name']}",
-            "name": f"{title} of {game['title']}",
-            "game": game["name"],
-        }
-        for game in offered_games()
-        if game["word"] != "holdem"
-    ]
+    games = ((game["name"], game["title"]) for game in offered_games() if game["word"] != "holdem")
+    return [{"key": f"{kind}:{n}", "name": f"{title} of {t}", "game": n} for n, t in games]
 
 
 def title_of(word: str) -> str:

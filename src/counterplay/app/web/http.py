@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,6 +14,7 @@ from starlette.routing import Route
 
 from counterplay.app.web.access import BodyTooLarge
 from counterplay.app.web.catalog import NotFound
+from counterplay.core.base.display import finite
 from counterplay.core.base.errors import BadParameter, CounterplayError, whole_number
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -41,20 +41,19 @@ def route(path: str, handler: Handler, method: str = "GET") -> Route:
     return Route(path, safe, methods=[method])
 
 
+def json_route(path: str, answer: Callable[[Request], Any]) -> Route:
+    """A route whose reply is the JSON of `answer(request)`, computed in a thread."""
+
+    async def handler(request: Request) -> Response:
+        return json_reply(await in_thread(answer, request))
+
+    return route(path, handler)
+
+
 def json_reply(data: Any, status: int = 200) -> Response:
     """A JSON reply; numbers that are not finite are null."""
-    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(finite(data), allow_nan=False, separators=(",", ":"))
     return Response(text, status, media_type="application/json")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
 
 
 def download(text: str | bytes, name: str, media_type: str = "text/plain") -> Response:

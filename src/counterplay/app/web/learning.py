@@ -30,13 +30,13 @@ class LearnerMonitor(Bot):
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.name = inner, inner.name
-        self._trees: list[dict[str, Any]] = []
+        self.trees: list[dict[str, Any]] = []  # one for each street
         self._hands_in_trees = 0
         self._updating = threading.Lock()
 
     def start(self, seed: int) -> None:
         self.inner.start(seed)
-        self._trees, self._hands_in_trees = [], 0
+        self.trees, self._hands_in_trees = [], 0
 
     def seed(self, seed: int) -> None:
         self.inner.seed(seed)
@@ -59,7 +59,7 @@ class LearnerMonitor(Bot):
             return
         try:
             self._hands_in_trees = len(self.inner.memory)
-            self._trees = learn_trees(list(self.inner.memory))
+            self.trees = learn_trees(list(self.inner.memory))
         finally:
             self._updating.release()
 
@@ -73,7 +73,10 @@ class LearnerMonitor(Bot):
             "thinking": self._updating.locked(),
             "playing": standing.playing,
             "why": standing.why,
-            "confirmed": [{"text": text, **_numbers(finding)} for text, finding in findings],
+            "confirmed": [
+                {"text": text, "share": one.share, "half": one.half, "expected": one.expected}
+                for text, one in findings
+            ],
             "arms": [
                 {"name": one.name, "gain": float(one.gain), "error": float(one.error)}
                 for one in standing.estimates
@@ -81,17 +84,10 @@ class LearnerMonitor(Bot):
             "budget": float(standing.budget),
         }
 
-    def trees(self) -> list[dict[str, Any]]:
-        return self._trees
-
 
 def is_learner(bot: Any) -> bool:
     """Whether a bot has what `LearnerMonitor` reads."""
     return callable(getattr(bot, "standing", None)) and hasattr(bot, "memory")
-
-
-def _numbers(finding: Any) -> dict[str, float]:
-    return {name: float(getattr(finding, name)) for name in ("share", "half", "expected")}
 
 
 def learn_trees(memory: list[Any]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from counterplay.app.web.access import REPORT_POLICY
 from counterplay.app.web.catalog import Catalog, CatalogEntry, NotFound
-from counterplay.app.web.http import in_thread, json_reply, route
+from counterplay.app.web.http import json_route, route
 from counterplay.core.base.errors import CounterplayError
 
 LIVE_SECONDS = 20.0  # a run that wrote its metrics so recently is shown as running
@@ -24,20 +24,16 @@ MEDIA_TYPES = {".png": "image/png", ".csv": "text/csv", ".html": "text/html", ".
 
 
 def routes(catalog: Catalog) -> list[Route]:
-    async def listing(request: Request) -> Response:
-        return json_reply(await in_thread(_listing, catalog))
-
-    async def curve(request: Request) -> Response:
-        entry = catalog.find(str(request.path_params["key"]), "run")
-        return json_reply(await in_thread(_curve, entry))
+    def curve(request: Request) -> dict[str, Any]:
+        return _curve(catalog.find(request.path_params["key"], "run"))
 
     async def report(request: Request) -> Response:
-        entry = catalog.find(str(request.path_params["key"]), "report")
-        return _report_file(entry, str(request.path_params["name"]))
+        entry = catalog.find(request.path_params["key"], "report")
+        return _report_file(entry, request.path_params["name"])
 
     return [
-        route("/runs", listing),
-        route("/runs/{key}", curve),
+        json_route("/runs", lambda request: _listing(catalog)),
+        json_route("/runs/{key}", curve),
         route("/reports/{key}/{name}", report),
     ]
 
@@ -59,7 +55,7 @@ def _run(entry: CatalogEntry) -> dict[str, Any]:
     facts = {
         "key": entry.key,
         "name": entry.name,
-        "live": _live(entry.path),
+        "live": time.time() - _changed(entry.path / "metrics.csv") < LIVE_SECONDS,
         "strategy": (entry.path / "strategy.npz").is_file(),
     }
     try:
@@ -67,24 +63,22 @@ def _run(entry: CatalogEntry) -> dict[str, Any]:
     except CounterplayError:
         return {**facts, "problem": "its config.json is damaged"}
     points = _points(entry.path)
-    last = points[-1] if points else None
+    iterations, seconds, _ = points[-1] if points else (0, 0.0, None)
     return {
         **facts,
-        "game": config["game"],
-        "algorithm": config["algorithm"],
-        "seed": config["seed"],
-        "iterations": last[0] if last else 0,
-        "seconds": last[1] if last else 0.0,
+        **{name: config[name] for name in ("game", "algorithm", "seed")},
+        "iterations": iterations,
+        "seconds": seconds,
         "exploitability": next((p[2] for p in reversed(points) if p[2] is not None), None),
     }
 
 
-def _live(folder: Path) -> bool:
+def _changed(path: Path) -> float:
+    """When a file was written last; 0 if it is not there."""
     try:
-        changed = (folder / "metrics.csv").stat().st_mtime
+        return path.stat().st_mtime
     except OSError:
-        return False
-    return time.time() - changed < LIVE_SECONDS
+        return 0.0
 
 
 def _points(folder: Path) -> list[tuple[int, float, float | None]]:

@@ -9,7 +9,6 @@ import threading
 import time
 import webbrowser
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,19 +24,8 @@ LOAD_DELAY_SECONDS = 0.5
 BACKLOG = 512  # connections that wait until the API is loaded
 
 
-@dataclass(frozen=True)
-class ServeOptions:
-    """Options of `counterplay serve`."""
-
-    sources: tuple[Path, ...]
-    tables: Path
-    host: str = "127.0.0.1"
-    port: int | None = None
-    browser: bool = True
-
-
-def serve(options: ServeOptions) -> None:
-    """Serves until it is interrupted."""
+def serve(sources: list[Path], tables: Path, host: str, port: int | None, browser: bool) -> None:
+    """Serves until it is interrupted. `port`: None for the first free one."""
     try:
         import uvicorn
 
@@ -47,32 +35,26 @@ def serve(options: ServeOptions) -> None:
         raise CounterplayError(
             "the page needs Starlette and uvicorn: pip install 'counterplay[web]'"
         ) from None
-    host = options.host
-    listening = _listen(host, options.port)
+    listening = _listen(host, port)
     port = listening.getsockname()[1]
     local = host in LOOPBACK
     token = None if local else secrets.token_urlsafe(24)
     names = LOCAL_NAMES if local else (*LOCAL_NAMES, host.lower(), socket.gethostname().lower())
     policy = AccessPolicy(names, token, any_address=not local)
-    app, api = make_app(list(options.sources), options.tables, policy)
+    app, api = make_app(sources, tables, policy)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/" + ("" if token is None else f"?token={token}")
     print(f"Counterplay is at {address}  (Ctrl-C stops it)", flush=True)
     threading.Thread(target=_load_in_background, args=(api,), daemon=True).start()
-    if options.browser:
+    if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
     config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=1,
-        ws="none",
-    )
+        app, log_level="warning", timeout_graceful_shutdown=1, ws="none",
+        access_log=False, server_header=False, date_header=False,
+    )  # fmt: skip
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
-    print(f"Stopped. Tables and the hands played at them are in {options.tables}.")
+    print(f"Stopped. Tables and the hands played at them are in {tables}.")
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

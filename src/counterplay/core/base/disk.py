@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
 from counterplay.core.base.errors import BadFile, CounterplayError
 
@@ -80,9 +80,15 @@ def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = F
     """`write_bytes` of the concatenated pieces. `new`: refuse to overwrite a file."""
     if not path.name:
         raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
-    temporary = path.with_name(_temporary_name(path.name))
+    writer = f"{_machine()}.{os.getpid()}-{threading.get_ident()}"  # machine, process and thread
+    temporary = path.with_name(f".{path.name[:NAME_PREFIX]}.{writer}.tmp")
     try:
-        _check_target(path)
+        with suppress(FileNotFoundError):
+            mode = path.stat().st_mode
+            if stat.S_ISDIR(mode):  # a rename would fail late
+                raise IsADirectoryError(None, "Is a directory")
+            if not stat.S_ISREG(mode):  # a rename would replace it
+                raise OSError(None, "it is a device or a pipe, not a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_abandoned(path.parent)
         with open(temporary, "wb") as file:
@@ -105,23 +111,9 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def _check_target(path: Path) -> None:
-    """Refuses devices, which a rename would replace, and folders, where it would fail late."""
-    with suppress(FileNotFoundError):
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(None, "Is a directory")
-        if not stat.S_ISREG(mode):
-            raise OSError(None, "it is a device or a pipe, not a file")
-
-
 def reason(error: Exception) -> str:
     """The system's message without the name of the file."""
-    return (
-        (error.strerror if isinstance(error, OSError) else None)
-        or str(error)
-        or type(error).__name__
-    )
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -132,11 +124,6 @@ def remove_abandoned(folder: Path) -> None:
                 with suppress(OSError):
                     if _abandoned(entry.name, entry.stat(follow_symlinks=False).st_mtime):
                         os.unlink(entry.path)
-
-
-def _temporary_name(name: str) -> str:
-    """Unique to machine, process and thread."""
-    return f".{name[:NAME_PREFIX]}.{_machine()}.{os.getpid()}-{threading.get_ident()}.tmp"
 
 
 def _abandoned(name: str, changed: float) -> bool:
@@ -153,17 +140,14 @@ def _lives(process: int) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # of another user
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # else it is of another user
     return True
 
 
 @cache
 def _machine() -> str:
-    """Eight characters that identify the name space of process numbers: host, boot and
-    container."""
+    """Eight characters for the name space of process numbers: host, boot and container."""
     parts = [os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")]
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text())
@@ -185,20 +169,16 @@ def file_lock(path: Path, waiting: Callable[[], None] | None = None) -> Iterator
         yield
         return
     with file:
-        _take_lock(file, waiting)
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if waiting is not None:
+                    waiting()
+                fcntl.flock(file, fcntl.LOCK_EX)
         try:
             yield
         finally:
             lock.unlink(missing_ok=True)  # a process that waits for this file still gets the lock
             with suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_UN)  # a forked process may have it open as well
-
-
-def _take_lock(file: TextIO, waiting: Callable[[], None] | None) -> None:
-    with suppress(OSError):  # a file system without locks
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if waiting is not None:
-                waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Results as data frames and as HTML for notebooks.
+"""Results as data frames, as HTML for notebooks and as JSON.
 
 pandas and polars are optional: without them a frame is a mapping from names to lists, which both
 accept. All text in HTML is escaped, and no external resource is loaded.
@@ -78,6 +78,17 @@ class Tabular:
 def one_row(facts: Mapping[str, Any]) -> Columns:
     """A single row."""
     return {name: [value] for name, value in facts.items()}
+
+
+def finite(value: Any) -> Any:
+    """The value as JSON can hold it: numbers that are not finite are None, keys are texts."""
+    if isinstance(value, dict):
+        return {str(key): finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(part) for part in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
 
 
 class Html(str):

@@ -38,8 +38,7 @@ class OutOfMemory(TooLarge):
 
 
 class BadGame(CounterplayError):
-    """Rules that break the contract of a game (no actions, chance that does not sum to one,
-    ...)."""
+    """Rules that break the contract of a game (no actions, chance that sums to 0.9, ...)."""
 
 
 class Interrupted(KeyboardInterrupt):

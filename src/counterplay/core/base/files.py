@@ -7,13 +7,15 @@ nothing may be compressed, so that a file never yields more than its own length.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
+import math
 import os
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -43,14 +45,9 @@ T = TypeVar("T")
 
 def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
     """Writes a JSON object with its checksum as the last field. `new`: refuse to overwrite."""
-    text = json.dumps(with_checksum(data), indent=2)
-    write_pieces(path, [text.encode(), b"\n"], new)
-
-
-def with_checksum(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The same object with a checksum of all other fields."""
     content = {key: value for key, value in data.items() if key != CHECKSUM}
-    return {**content, CHECKSUM: _checksum(json.loads(json.dumps(content)))}
+    content[CHECKSUM] = _checksum(json.loads(json.dumps(content)))
+    write_pieces(path, [json.dumps(content, indent=2).encode(), b"\n"], new)
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -78,6 +75,13 @@ def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
         why = f"its checksum does not fit; without {CHECKSUM!r} it is not checked"
         raise BadFile(f"{path}: damaged, or changed by hand ({why})")
     return content, checked is True
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as the text of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def parse_json(data: bytes) -> Any:
@@ -221,10 +225,7 @@ class Archive:
     def _array(self, info: zipfile.ZipInfo) -> np.ndarray:
         with self._zip.open(info) as member:
             shape, fortran, dtype = _array_header(member)
-            count = 1
-            for length in shape:
-                count *= int(length)
-            start = member.tell()
+            count, start = math.prod(map(int, shape)), member.tell()
             if dtype.hasobject or count * dtype.itemsize != info.file_size - start:
                 raise BadFile("damaged (an array of another size than it says)")
             flat = np.empty(count, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from counterplay.core.base.errors import BadParameter, TooLarge
@@ -42,24 +43,19 @@ def _limit_bytes() -> float | None:
 def _free_bytes() -> float:
     candidates = [_machine_bytes()]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
+        with suppress(OSError, ValueError):
             candidates.append(int(Path(name).read_text()) - (used_bytes() or 0))
-        except (OSError, ValueError):
-            continue
     return min(candidates)
 
 
 def _machine_bytes() -> int:
-    try:
+    with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
+    with suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 8 * 10**9
+    return 8 * 10**9
 
 
 def used_bytes() -> int | None:

@@ -18,8 +18,7 @@ STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
 
 
 def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
-    """A matplotlib figure and its grid of axes (always two-dimensional), drawn without a
-    display."""
+    """A matplotlib figure and its two-dimensional grid of axes, drawn without a display."""
     figure = _figure_class()(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat:

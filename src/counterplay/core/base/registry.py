@@ -77,13 +77,9 @@ class Registry(Mapping[str, T], Generic[T]):
         self._tried: set[PackageEntry] = set()
 
     def __getitem__(self, name: str) -> T:
-        if isinstance(name, str):
-            if name in self.listing():
-                return self._import(name)
-            self._load_installed(name)
-            if name in self._installed:
-                return self._installed[name]
-        raise KeyError(name)
+        if name not in self:
+            raise KeyError(name)
+        return self._import(name) if name in self.listing() else self._installed[name]
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
@@ -153,7 +149,6 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _load(self, entry: PackageEntry) -> None:
         name = entry.point.name
-        problem = None
         if name in self.listing():
             problem = "but that is the name of a built-in one"
         elif name in self._installed:

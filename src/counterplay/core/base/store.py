@@ -135,8 +135,7 @@ class Store:
     def record_written(self, path: Path) -> None:
         """Records a new file; the first one removes pieces of older code."""
         if not self.written:
-            with suppress(OSError):  # another process may have removed them meanwhile
-                _remove_old_code(self.work, self._versions)
+            remove_old_versions(self.work, self._versions)
         self.written.add(path)
 
 
@@ -318,11 +317,11 @@ def _bytes(array: np.ndarray) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
-def _remove_old_code(newest: Path, kept: int) -> None:
-    """Removes the pieces of all but the latest versions of the code."""
-    versions = [
-        path for path in newest.parent.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name)
-    ]
-    others = sorted((p for p in versions if p != newest), key=lambda p: p.stat().st_mtime)
-    for folder in others[: max(len(others) - kept + 1, 0)]:
-        shutil.rmtree(folder, ignore_errors=True)
+def remove_old_versions(newest: Path, kept: int) -> None:
+    """Removes the folders of all but the latest versions of the code, beside that of `newest`."""
+    with suppress(OSError):  # another process may have removed them meanwhile
+        beside = (path for path in newest.parent.iterdir() if path != newest)
+        versions = [path for path in beside if re.fullmatch(r"[0-9a-f]{16}", path.name)]
+        versions.sort(key=lambda path: path.stat().st_mtime)
+        for folder in versions[: max(len(versions) - kept + 1, 0)]:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -300,8 +300,7 @@ class _Extensive:
 
 
 class _Table:
-    """Reads `.nfg`: payoffs of every strategy profile, the first player's strategy changing
-    fastest."""
+    """Reads `.nfg`: payoffs of every strategy profile, the first player's changing fastest."""
 
     def __init__(self, tokens: Tokens, title: str) -> None:
         self.tokens, self.title = tokens, title
@@ -326,13 +325,13 @@ class _Table:
         total = math.prod(map(len, strategies))
         if total > MOST_PROFILES:
             raise tokens.wrong(f"{total:,} combinations of strategies; {MOST_PROFILES:,} at most")
-        payoffs = self._outcomes(n, total) if tokens.opens() else self._plain(n, total)
+        if tokens.opens():
+            payoffs = self._outcomes(n, total)
+        else:
+            payoffs = [tuple(tokens.number() for _ in range(n)) for _ in range(total)]
         if tokens.more():
             raise tokens.wrong("something stands behind the last payoff")
         return GambitRules(self.title, players, _sequential_tree(strategies, payoffs))
-
-    def _plain(self, n: int, total: int) -> list[tuple[float, ...]]:
-        return [tuple(self.tokens.number() for _ in range(n)) for _ in range(total)]
 
     def _outcomes(self, n: int, total: int) -> list[tuple[float, ...]]:
         tokens, outcomes = self.tokens, [(0.0,) * n]

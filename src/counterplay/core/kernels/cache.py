@@ -40,7 +40,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
     recognises."""
 
     def save(self, key: Any, data: Any) -> None:
-        self._save_data(self._name_of(key), data)
+        write_bytes(Path(self._data_path(self._name_of(key))), self._dump(data))
 
     def load(self, key: Any) -> Any:
         name = self._name_of(key)
@@ -51,9 +51,6 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
         if hashlib.sha256(content[:-DIGEST]).digest() != content[-DIGEST:]:
             return None
         return _caching.pickle.loads(content)
-
-    def _save_data(self, name: str, data: Any) -> None:
-        write_bytes(Path(self._data_path(name)), self._dump(data))
 
     def _name_of(self, key: Any) -> str:
         digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()
@@ -146,6 +143,5 @@ def make_private(folder: Path) -> None:
                 path.mkdir(mode=0o700)
             except FileExistsError:  # created meanwhile by another process
                 if not path.is_dir():
-                    raise NotADirectoryError(
-                        errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)
-                    ) from None
+                    reason = os.strerror(errno.ENOTDIR)
+                    raise NotADirectoryError(errno.ENOTDIR, reason, str(path)) from None

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -29,8 +28,8 @@ from numba.core import ccallback, event
 from numba.core import config as _config
 
 from counterplay.core.base.disk import remove_abandoned
-from counterplay.core.base.store import cache_root
-from counterplay.core.base.version import imported_files, named_imports
+from counterplay.core.base.store import cache_root, remove_old_versions
+from counterplay.core.base.version import PACKAGE, imported_files, named_imports
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
 
 config: Any = _config  # its settings are not declared
@@ -55,11 +54,10 @@ KEPT_VERSIONS = 4
 
 
 def _source_hash() -> str:
-    package = Path(__file__).resolve().parents[2]
-    sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+    sources = {path: path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in kernel_sources(package, sources):
-        digest.update(path.relative_to(package).as_posix().encode())
+    for path in kernel_sources(PACKAGE, sources):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(sources[path])
     return digest.hexdigest()[:16]
 
@@ -79,7 +77,7 @@ def _writable_cache() -> str | None:
     try:
         if not folder.is_dir():
             make_private(folder)
-            _remove_old_versions(folder.parent)
+            remove_old_versions(folder, KEPT_VERSIONS)
         with tempfile.TemporaryFile(dir=folder):
             pass
         for subfolder in folder.iterdir():
@@ -97,14 +95,6 @@ def _writable_cache() -> str | None:
         stacklevel=2,
     )
     return None
-
-
-def _remove_old_versions(parent: Path) -> None:
-    folders = sorted(
-        (p for p in parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True
-    )
-    for folder in folders[KEPT_VERSIONS:]:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 _CACHE = None if config.DISABLE_JIT else _writable_cache()

@@ -74,8 +74,7 @@ def sample_epsilon_greedy(
 
 @jit
 def normalise(weights: np.ndarray, first: np.ndarray, out: np.ndarray) -> None:
-    """`out[first[I]:first[I+1]]` proportional to `weights` there, uniform where they are all
-    zero."""
+    """`out[first[I]:first[I+1]]` proportional to `weights` there, uniform where all are zero."""
     for i in range(len(first) - 1):
         total = 0.0
         for k in range(first[i], first[i + 1]):

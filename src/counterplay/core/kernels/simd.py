@@ -117,27 +117,25 @@ def _take(rows: _Rows) -> None:
     rows.reduce(rows.load(5), step, 5)
 
 
-def _set_others(rows: _Rows) -> None:
-    rows.each(lambda z: rows.store(_without(rows, z), 3, z))
+def _put(rows: _Rows, value: Callable[[Any], Any], out: int, add: bool) -> None:
+    """Generates row z of array `out` = value(z), or += value(z)."""
+    plus = rows.builder.fadd
+    if add:
+        rows.each(lambda z: rows.store(plus(rows.load(out, z), value(z)), out, z))
+    else:
+        rows.each(lambda z: rows.store(value(z), out, z))
 
 
-def _add_others(rows: _Rows) -> None:
-    add = rows.builder.fadd
-    rows.each(lambda z: rows.store(add(rows.load(3, z), _without(rows, z)), 3, z))
+def _others(add: bool) -> Callable[[_Rows], None]:
+    return lambda rows: _put(rows, lambda z: _without(rows, z), 3, add)
 
 
-def _set_product(rows: _Rows) -> None:
-    factor = rows.load(0)
-    rows.each(lambda z: rows.store(rows.builder.fmul(factor, rows.load(1, z)), 2, z))
+def _product(add: bool) -> Callable[[_Rows], None]:
+    def write(rows: _Rows) -> None:
+        factor = rows.load(0)
+        _put(rows, lambda z: rows.builder.fmul(factor, rows.load(1, z)), 2, add)
 
-
-def _add_product(rows: _Rows) -> None:
-    builder, factor = rows.builder, rows.load(0)
-
-    def step(z: Any) -> None:
-        rows.store(builder.fadd(rows.load(2, z), builder.fmul(factor, rows.load(1, z))), 2, z)
-
-    rows.each(step)
+    return write
 
 
 def _dot(rows: _Rows, initial: Any) -> None:
@@ -163,11 +161,6 @@ def _set_most(rows: _Rows) -> None:
     rows.reduce(rows.load(0), step, 1)
 
 
-def _add_rows(rows: _Rows) -> None:
-    builder = rows.builder
-    rows.each(lambda z: rows.store(builder.fadd(rows.load(1, z), rows.load(0, z)), 1, z))
-
-
 # `sums`: of all hands, of those with the first and of those with the second card of a hand (card
 # removal by inclusion and exclusion).
 add_to_cards = _function(5, _add_to_cards)  # factor, row, sums: each += factor · row
@@ -175,12 +168,13 @@ add_row_to_cards = _function(4, _add_row_to_cards)  # row, sums: each += row
 # sums, total, weight, value: others = all - first - second, total += others,
 # value += weight · others
 take = _function(6, _take)
-set_others = _function(4, _set_others)  # sums, row: row = all - first - second
-add_others = _function(4, _add_others)  # sums, row: row += all - first - second
-set_product = _function(3, _set_product)  # factor, rows, out: out = factor · rows
-add_product = _function(3, _add_product)  # factor, rows, out: out += factor · rows
+set_others = _function(4, _others(add=False))  # sums, row: row = all - first - second
+add_others = _function(4, _others(add=True))  # sums, row: row += all - first - second
+set_product = _function(3, _product(add=False))  # factor, rows, out: out = factor · rows
+add_product = _function(3, _product(add=True))  # factor, rows, out: out += factor · rows
 add_dot = _function(3, lambda rows: _dot(rows, rows.load(2)))  # weights, rows, value: value += Σ
 set_dot = _function(3, lambda rows: _dot(rows, rows.zero()))  # weights, rows, value: value = Σ
 set_sum = _function(2, _set_sum)  # rows, value: value = their sum
 set_most = _function(2, _set_most)  # rows, value: value = the maximum in each lane
-add_rows = _function(2, _add_rows)  # rows, total: total += rows
+# rows, total: total += rows
+add_rows = _function(2, lambda rows: _put(rows, lambda z: rows.load(0, z), 1, add=True))

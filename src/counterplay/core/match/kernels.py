@@ -21,8 +21,7 @@ _TWO, _THREE = index(2), index(3)
 
 
 class NumberedDeals(NamedTuple):
-    """Deals number `first`, `first` + 1, ... of a seed, each played in both seats if
-    `duplicate`."""
+    """Deals number `first`, `first` + 1, ... of a seed, each in both seats if `duplicate`."""
 
     seed: int
     first: int
@@ -118,8 +117,7 @@ def count_block(blocks: Blocks, k: int, workspace: MatchWorkspace, n: int) -> No
 def play_policy_blocks(
     form: Any, chance: Any, a: Any, b: Any, blocks: Blocks, workspace: MatchWorkspace
 ) -> None:
-    """Plays whole blocks. Fills `workspace.tallies`; the other arrays are those of the last
-    block."""
+    """Plays whole blocks. Fills `workspace.tallies`; other arrays are of the last block."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]
         deals = NumberedDeals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)

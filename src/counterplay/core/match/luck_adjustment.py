@@ -18,6 +18,7 @@ over those with the same public cards, and base is averaged as a whole; both red
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,14 @@ class PlayedDeals(NamedTuple):
     cards: np.ndarray | None  # uint8[n, 9] in hold'em
     won: np.ndarray  # float64[n, 2]: by `a` as player 1 and as player 2, NaN where not played
     ends: np.ndarray  # int32[n, 2]: terminal nodes
+
+    @classmethod
+    def of_hand(cls, cards: Sequence[int], seat: int, won: float, end: int) -> PlayedDeals:
+        """One deal that `a` played in `seat` alone."""
+        ends = np.zeros((1, 2), dtype=np.int32)
+        played = cls(np.array([cards], dtype=np.uint8), np.full((1, 2), np.nan), ends)
+        played.won[0, seat], played.ends[0, seat] = won, end
+        return played
 
 
 @jit
@@ -120,22 +129,14 @@ def adjusted_payoffs(
     _fill_corrections(tree, policies, flags, np.ascontiguousarray(values), correction, reach)
     ends = np.flatnonzero(tree.player == TERMINAL)
     base = tree.payoff[tree.row[ends], seat] + correction[ends]
-    if flags.sum() == 1:
-        base = _averaged(game, int(np.flatnonzero(~flags)[0]), ends, reach[ends], base)
+    if flags.sum() == 1:  # the mean over terminals with the same sequence of the unknown player
+        sequence = treeplex(tree, int(np.flatnonzero(~flags)[0]))[1][ends]
+        total = np.bincount(sequence, reach[ends])
+        mean = np.bincount(sequence, reach[ends] * base) / np.where(total > 0, total, 1.0)
+        base = np.where(total[sequence] > 0, mean[sequence], base)
     adjusted = np.full(tree.n_nodes, np.nan)
     adjusted[ends] = base
     return adjusted
-
-
-def _averaged(
-    game: Game, unknown: int, ends: np.ndarray, weight: np.ndarray, base: np.ndarray
-) -> np.ndarray:
-    """The mean over terminals with the same sequence of the unknown player."""
-    sequence = treeplex(game.tree, unknown)[1][ends]
-    total = np.bincount(sequence, weight)
-    mean = np.bincount(sequence, weight * base) / np.where(total > 0, total, 1.0)
-    averaged: np.ndarray = np.where(total[sequence] > 0, mean[sequence], base)
-    return averaged
 
 
 class TreeLuckAdjustment:

@@ -256,8 +256,7 @@ def _prepare_remote(match: RemoteMatch) -> PlayBlocks:
 
 
 def _writable_copy(player: Any) -> Any:
-    """A player with writable arrays: read-only ones, as a cluster sends, are another type to
-    kernels."""
+    """A player with writable arrays; a cluster sends read-only ones, another type to kernels."""
     if isinstance(player, HashStrategy):
         copied = HashStrategy(player.game, player.keys, player.counts, player.probabilities)
         return copied.for_player(player.player)

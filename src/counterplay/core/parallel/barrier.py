@@ -95,8 +95,7 @@ def _nothing() -> None:
 
 
 class ThreadBarrier:
-    """A barrier for threads in Python. `action`: called by the last thread to arrive, before any
-    continues."""
+    """A barrier for threads in Python. `action`: called by the last thread that arrives."""
 
     def __init__(self, threads: int, action: Callable[[], None] = _nothing) -> None:
         self._action = action

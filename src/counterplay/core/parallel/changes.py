@@ -53,8 +53,7 @@ Planes = Mapping[str, ChangedRows]
 
 
 class NewInfosets(NamedTuple):
-    """The m information sets discovered in a round, numbered after those of the last
-    synchronisation."""
+    """The m information sets discovered in a round, numbered after those known before it."""
 
     sets: int  # at the last synchronisation
     slots: int  # at the last synchronisation
@@ -152,17 +151,13 @@ def add_changes(parts: Sequence[Changes]) -> tuple[Changes, list[NewNumbers] | N
         planes = {name: add_rows([part.planes[name] for part in parts]) for name in first.planes}
         return Changes(planes), None
     new, numbers_of_parts = union([part.new for part in parts if part.new is not None])
-    planes = {
-        name: add_rows(
-            [
-                part.planes[name]._replace(
-                    rows=renumber_rows(part.planes[name].rows, new, to, name)
-                )
-                for part, to in zip(parts, numbers_of_parts, strict=True)
-            ]
-        )
-        for name in first.planes
-    }
+    planes = {}
+    for name in first.planes:
+        renumbered = []
+        for part, to in zip(parts, numbers_of_parts, strict=True):
+            rows, values = part.planes[name]
+            renumbered.append(ChangedRows(renumber_rows(rows, new, to, name), values))
+        planes[name] = add_rows(renumbered)
     return Changes(planes, new), numbers_of_parts
 
 

@@ -14,7 +14,8 @@ of the game. It comes last and is left out of iterations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -102,101 +103,64 @@ extern "C" __global__ void game_value(const int* __restrict__ below, const int* 
 """
 
 
-class DeviceSide(NamedTuple):
-    """A `Side` on a device: m information sets, s slots, r rows or pieces of rows."""
+class DeviceSide:
+    """A `Side` on a device: m information sets, s slots, r rows or pieces of rows of at most
+    `LONGEST` entries, in slices of similar length."""
 
-    rows: int
-    rows_below: int  # without those of the empty sequence, which come last
-    start: Any  # int64[r / SLICE]: the first entry of each slice
-    size: Any  # int32[r]
-    column: Any  # int32[entries, with padding]
-    entry: Any  # real[the same]
-    where: Any  # int32[r]: the sequence; of a piece: its index after all sequences
-    cut: int  # rows that were split
-    cut_row: Any  # int32[cut]
-    cut_begin: Any  # int32[cut + 1]: their pieces, as indices of `payoff`
-    above: Any  # int32[s]: the sequence that leads to the slot
-    first: Any  # int32[m + 1]
-    below: Any  # as in `Partition`
-    after: Any
-    floor: Any  # real[s], or one number
-    bound: bool
-    stages: list[tuple[int, int]]  # information sets
-    slots: list[tuple[int, int]]  # the same in slots
-    n_sequences: int
-    room: int  # length of an array of payoffs: sequences and pieces
-
-
-def put_side(device: Any, side: Side, real: Any) -> DeviceSide:
-    """Copies a side to the device."""
-    pieces = _Pieces(side)
-    order, bounds = single_partition(side), stages_of(side)
-    stages = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    bound, put = len(side.floor) > 0, device.put
-    column, entry = pieces.entries(side, real)
-    return DeviceSide(
-        rows=len(pieces.size),
-        rows_below=len(pieces.size) - pieces.of_empty,
-        start=put(pieces.start),
-        size=put(pieces.size),
-        column=put(column),
-        entry=put(entry),
-        where=put(pieces.where),
-        cut=len(pieces.cut_row),
-        cut_row=put(pieces.cut_row),
-        cut_begin=put(pieces.cut_begin),
-        above=put(np.repeat(side.parent, np.diff(side.first)).astype(np.int32)),
-        first=put(side.first),
-        below=put(order.below),
-        after=put(order.after),
-        floor=put((side.floor if bound else np.zeros(1)).astype(real)),
-        bound=bound,
-        stages=stages,
-        slots=[(int(side.first[low]), int(side.first[high])) for low, high in stages],
-        n_sequences=side.n_sequences,
-        room=side.n_sequences + pieces.n_pieces,
-    )
-
-
-class _Pieces:
-    """Rows split into pieces of at most `LONGEST` entries, in slices of similar length."""
-
-    def __init__(self, side: Side) -> None:
-        length = np.diff(side.row)
+    def __init__(self, device: Any, side: Side, real: Any) -> None:
+        put, length = device.put, np.diff(side.row)
         count = np.maximum(-(-length // LONGEST), 1)  # an empty row gives 0
         row = np.repeat(np.arange(len(length)), count)  # of each piece
         number = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
         size = np.minimum(length[row] - number * LONGEST, LONGEST)
-        begin = side.row[row] + number * LONGEST
         cut = count[row] > 1
         where = np.where(cut, len(length) + np.cumsum(cut) - 1, row)
-        self.n_pieces = int(cut.sum())
-        self.cut_row = np.flatnonzero(count > 1).astype(np.int32)
-        ends = np.cumsum(count[self.cut_row])
-        self.cut_begin = (len(length) + np.concatenate([[0], ends])).astype(np.int32)
-        self.of_empty = int(count[0])
+        cut_row = np.flatnonzero(count > 1).astype(np.int32)
+        cut_begin = len(length) + np.concatenate([[0], np.cumsum(count[cut_row])])
         order = np.lexsort((-size, row == 0))  # longest first, those of the empty sequence last
-        self.size, self.where = size[order].astype(np.int32), where[order].astype(np.int32)
-        self._begin = begin[order]
-        slices = np.arange(0, len(size), SLICE)
-        widest = np.maximum.reduceat(self.size, slices).astype(np.int64) * SLICE
-        self.start = np.concatenate([[0], np.cumsum(widest)])[:-1].astype(np.int64)
-        self._room = int(widest.sum())
+        size, begin = size[order].astype(np.int32), (side.row[row] + number * LONGEST)[order]
+        self.rows = len(size)
+        self.rows_below = len(size) - int(count[0])  # without those of the empty sequence
+        self.size = put(size)  # int32[r]
+        self.start, self.column, self.entry = map(put, _in_slices(side, begin, size, real))
+        # int32[r]: the sequence; of a piece: its index after all sequences
+        self.where = put(where[order].astype(np.int32))
+        self.cut = len(cut_row)  # rows that were split
+        self.cut_row = put(cut_row)  # int32[cut]
+        # int32[cut + 1]: their pieces, as indices of `payoff`
+        self.cut_begin = put(cut_begin.astype(np.int32))
+        # int32[s]: the sequence that leads to the slot
+        self.above = put(np.repeat(side.parent, np.diff(side.first)).astype(np.int32))
+        self.first = put(side.first)  # int32[m + 1]
+        partition = single_partition(side)
+        self.below, self.after = put(partition.below), put(partition.after)
+        self.bound = len(side.floor) > 0
+        # real[s], or one number
+        self.floor = put((side.floor if self.bound else np.zeros(1)).astype(real))
+        self.stages = list(pairwise(stages_of(side).tolist()))  # information sets
+        self.slots = [(int(side.first[low]), int(side.first[high])) for low, high in self.stages]
+        self.n_sequences = side.n_sequences
+        # length of an array of payoffs: sequences and pieces
+        self.room = side.n_sequences + int(cut.sum())
 
-    def entries(self, side: Side, real: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Returns columns and values in the layout of the kernels."""
-        column = np.zeros(max(self._room, 1), dtype=np.int32)
-        value = np.zeros(max(self._room, 1), dtype=real)
-        rows = np.arange(len(self.size))
-        at = self.start[rows // SLICE] + rows % SLICE
-        left = np.flatnonzero(self.size)
-        k = 0
-        while len(left):  # the rows with more than k entries
-            column[at[left] + k * SLICE] = side.column[self._begin[left] + k]
-            value[at[left] + k * SLICE] = side.value[self._begin[left] + k]
-            k += 1
-            left = left[self.size[left] > k]
-        return column, value
+
+def _in_slices(
+    side: Side, begin: np.ndarray, size: np.ndarray, real: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the first entry of each slice (int64), and columns and values in the layout of the
+    kernels, with padding. `begin`: the first entry of each row; `size`: its entries."""
+    widest = np.maximum.reduceat(size, np.arange(0, len(size), SLICE)).astype(np.int64) * SLICE
+    start = np.concatenate([[0], np.cumsum(widest)])[:-1].astype(np.int64)
+    column = np.zeros(max(int(widest.sum()), 1), dtype=np.int32)
+    value = np.zeros(len(column), dtype=real)
+    rows = np.arange(len(size))
+    at, left, k = start[rows // SLICE] + rows % SLICE, np.flatnonzero(size), 0
+    while len(left):  # the rows with more than k entries
+        column[at[left] + k * SLICE] = side.column[begin[left] + k]
+        value[at[left] + k * SLICE] = side.value[begin[left] + k]
+        k += 1
+        left = left[size[left] > k]
+    return start, column, value
 
 
 class DeviceForm:
@@ -210,7 +174,7 @@ class DeviceForm:
         name = "double" if precision == "double" else "float"
         self.kernel = self.device.compile(source.replace("@REAL@", name), exact=True)
         with self.device.stream:
-            self.sides = tuple(put_side(self.device, side, self.real) for side in form)
+            self.sides = tuple(DeviceSide(self.device, side, self.real) for side in form)
         self._infosets = [len(side.parent) for side in form]
 
     def launch(self, name: str, n: int, *arguments: Any) -> None:
@@ -248,8 +212,7 @@ class DeviceForm:
         return fetched
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
-        it."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out`."""
         side, other = self.sides[player], self.sides[1 - player]
         with self.device.stream:
             plan = self.empty(other.n_sequences)

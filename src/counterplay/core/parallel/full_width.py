@@ -159,9 +159,7 @@ def thread_count(threads: Any) -> int:
     """Returns the number of threads; "auto" is the number of processors."""
     if threads == "auto":
         return min(cores(), MOST_THREADS)
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        threads = 0 if not isinstance(threads, str) else threads
-    if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
+    if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
         raise BadParameter(
             f"threads must be a whole number from 1 to {MOST_THREADS} or auto, not {threads!r}"
         )
@@ -210,8 +208,7 @@ class KernelThreads:
         return result
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
-        it."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out`."""
         sides = (self.form.one, self.form.two)
         side, other = sides[player], sides[1 - player]
         plan, payoff = (np.empty(int(which.first[-1]) + 1) for which in (other, side))
@@ -281,8 +278,7 @@ class Replies(Protocol):
     """Computes best replies in a form."""
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
-        it."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out`."""
 
 
 @dataclass(frozen=True)
@@ -312,7 +308,11 @@ class ComputeOptions:
     def check(self) -> None:
         """`BadParameter` for an invalid value."""
         thread_count(self.threads)
-        check_precision(self.precision, self.backend)
+        if self.precision not in tuple(device_form.PRECISIONS):
+            names = ", ".join(device_form.PRECISIONS)
+            raise BadParameter(f"precision must be one of {names}, not {self.precision!r}")
+        if self.precision != "double" and self.backend == "cpu":
+            raise BadParameter("single precision is for a device; use backend=cuda or auto")
 
 
 def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) -> bool:
@@ -332,13 +332,3 @@ def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) 
         return True
     except BadParameter:
         return False
-
-
-def check_precision(precision: Any, backend: str) -> str:
-    """Returns `precision` if the backend has it, else raises `BadParameter`."""
-    if precision not in tuple(device_form.PRECISIONS):
-        names = ", ".join(device_form.PRECISIONS)
-        raise BadParameter(f"precision must be one of {names}, not {precision!r}")
-    if precision != "double" and backend == "cpu":
-        raise BadParameter("single precision is for a device; use backend=cuda or auto")
-    return str(precision)

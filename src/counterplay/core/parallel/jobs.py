@@ -250,8 +250,7 @@ class BackgroundJob:
 
 
 class BackgroundJobs:
-    """A bounded list of background jobs, of which few run at a time; the oldest ended is
-    removed."""
+    """A bounded list of background jobs, few of which run; the oldest ended is removed."""
 
     MOST_RUNNING, MOST_LISTED = 2, 20
 

@@ -108,8 +108,7 @@ def single_partition(plex: Treeplex | Side) -> Partition:
 def partition_form(
     form: SequenceForm, threads: int
 ) -> tuple[SequenceForm, tuple[Partition, Partition], tuple[Renumbering, Renumbering]]:
-    """Returns the form renumbered for several threads, and each player's partition and
-    numbering."""
+    """Returns the form renumbered for threads, and each player's partition and numbering."""
     work = [work_of_infosets(side) for side in form]
     splits = [_split(form, work, threads, parts) for parts in SUBTREES_PER_THREAD]
     _, subtrees, owners = min(splits, key=lambda split: split.time)

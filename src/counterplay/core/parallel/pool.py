@@ -25,14 +25,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import BrokenBarrierError
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.barrier import MOST_THREADS, ThreadBarrier
@@ -216,7 +216,10 @@ class ThreadPool(WorkerPool):
             return PoolProgress(0, 0)
         jobs = [self._executor.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, even if one fails
-        results = _results(jobs)
+        errors = [error for error in (job.exception() for job in jobs) if error is not None]
+        for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
+            raise error  # of a thread, rather than that of a broken barrier
+        results = [job.result() for job in jobs]
         full = self._blocked or bool(self._owed.any())
         return PoolProgress(results[0][1] - done, sum(nodes for nodes, _ in results), full)
 
@@ -281,38 +284,28 @@ class ThreadPool(WorkerPool):
         return nodes
 
     def _align(self) -> None:
-        """After all threads have played: gives their tables one numbering, and allocates the
-        mean."""
+        """After all have played: gives their tables one numbering, and allocates the mean."""
         single = bool(self._sync[1])
         self._blocked = bool(self._owed.any()) or (not single and not self._algorithm.align())
         if not single and not self._blocked and (self._mean is None or self._discovers):
             self._mean = self._algorithm.new_mean()
 
-    def _visits(self) -> float:
-        """Visits per information set so far."""
-        return int(self._nodes.sum()) / self._algorithm.infosets()
-
     def _warmed_up(self) -> bool:
         """Whether the first thread has played enough alone."""
         return warmed_up(self._algorithm, int(self._nodes.sum()))
 
-    def _early(self, visits: float) -> float:
-        """Returns the largest share of all iterations between two early synchronisations. If
-        information sets are discovered, each thread then visits about as many as there are, which
-        is the cost of a synchronisation."""
-        early = self._algorithm.early
-        if self._discovers:
-            early = max(early, min(len(self.workers) / visits, RAREST))
-        return early
-
     def _schedule(self) -> None:
-        """Sets the next synchronisation."""
+        """Sets the next synchronisation. If information sets are discovered, each thread visits
+        about as many as there are before an early one, which is the cost of it."""
         done, single = self._sync.tolist()
-        visits = max(self._visits(), 1e-9)
+        visits = max(int(self._nodes.sum()) / self._algorithm.infosets(), 1e-9)
         self._sync[1] = single and not self._warmed_up()
         between = WARM_UP - visits if self._sync[1] else VISITS * len(self.workers)
         whole = between * done / visits
-        most = done if self._sync[1] else self._early(visits) * done
+        early = self._algorithm.early
+        if self._discovers:
+            early = max(early, min(len(self.workers) / visits, RAREST))
+        most = done if self._sync[1] else early * done
         batch = max(min(whole, most), LATE * done)
         self._sync[0] = done + max(LEAST * len(self.workers), int(batch))
 
@@ -324,21 +317,9 @@ def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
     return enough or nodes >= WARM_UP * algorithm.infosets()
 
 
-def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Returns the results of all threads; raises the error of one, rather than a broken barrier."""
-    errors = [error for error in (job.exception() for job in jobs) if error is not None]
-    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
-        raise error
-    return [job.result() for job in jobs]
-
-
 def check_threads(threads: Any, game: Game) -> int:
     """Returns `threads`, or raises `BadParameter` if that is too many for `game`."""
-    is_int = isinstance(threads, int) and not isinstance(threads, bool)
-    if not is_int or not 1 <= threads <= MOST_THREADS:
-        raise BadParameter(
-            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
-        )
+    whole_number(threads, 1, MOST_THREADS, "threads")
     most = most_threads(game)
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"

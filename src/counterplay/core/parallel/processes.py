@@ -63,8 +63,7 @@ def never() -> bool:
 
 
 class JobContext(NamedTuple):
-    """The second argument of a job. `progress` raises KeyboardInterrupt once the pool is
-    stopped."""
+    """The second argument of a job. `progress` raises KeyboardInterrupt after a stop."""
 
     progress: ProgressCallback = no_progress
     stopped: Callable[[], bool] = never
@@ -172,22 +171,18 @@ class ProcessPool:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
                 kind, value = worker.pipe.recv()
-            except (EOFError, OSError):
-                reports += self._ended(worker)
+            except (EOFError, OSError):  # the process has ended
+                self._workers.remove(worker)
+                worker.pipe.close()
+                worker.process.join()
+                end, code = SKIPPED if self._flag.value else DIED, worker.process.exitcode
+                self._free = sorted(self._free + [k for _, mine in worker.jobs for k in mine])
+                reports += [Report(key, end, code) for key, _ in worker.jobs]
                 continue
             reports.append(Report(worker.jobs[0][0], kind, value))
             if kind != PROGRESS:
                 self._free = sorted(self._free + worker.jobs.popleft()[1])
         return reports
-
-    def _ended(self, worker: _Worker) -> list[Report]:
-        """Returns reports of the jobs of a process that has ended."""
-        self._workers.remove(worker)
-        worker.pipe.close()
-        worker.process.join()
-        kind, code = SKIPPED if self._flag.value else DIED, worker.process.exitcode
-        self._free = sorted(self._free + [k for _, mine in worker.jobs for k in mine])
-        return [Report(key, kind, code) for key, _ in worker.jobs]
 
     def stop(self) -> None:
         """Starts no further job and asks the running ones to end."""
@@ -234,7 +229,7 @@ def _serve(
 ) -> None:
     """Runs jobs in a worker process until it is stopped or its parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    signal.signal(signal.SIGTERM, _interrupt if interruptible else signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.default_int_handler if interruptible else signal.SIG_IGN)
     if spawned:  # in a forked process a thread would make further forks unsafe
         threading.Thread(target=_end_with, args=(parent, interruptible), daemon=True).start()
     reported = 0.0
@@ -266,10 +261,6 @@ def _serve(
             except Exception as error:
                 pipe.send((FAILED, _sendable(error)))
     os._exit(0)  # without the exit handlers of the parent
-
-
-def _interrupt(_number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt
 
 
 def _orphaned(parent: int) -> bool:

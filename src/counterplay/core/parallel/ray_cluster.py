@@ -32,16 +32,6 @@ T = TypeVar("T")
 RETRIES = 4  # of a lost job
 WAITING = 3  # jobs per processor that are submitted ahead
 ANSWER_SECONDS = 5.0  # timeout of a connection
-NEEDS = "pool=ray needs Ray: pip install 'counterplay[ray]'"
-
-
-def ray_library() -> Any:
-    """Returns Ray; `BadParameter` if it is not installed."""
-    try:
-        import ray
-    except ImportError:
-        raise BadParameter(NEEDS) from None
-    return ray
 
 
 def identity() -> str:
@@ -137,8 +127,7 @@ class Cluster:
 
 
 class RayPool:
-    """A `JobPool` (`processes.py`) of the processes of a cluster. `force`: closing kills running
-    jobs."""
+    """A `JobPool` of the processes of a cluster. `force`: closing kills running jobs."""
 
     def __init__(self, cluster: Cluster, setup: Setup, force: bool = False) -> None:
         self._cluster, self._force, self._processors = cluster, force, cluster.processors
@@ -237,7 +226,10 @@ def leave() -> None:
 
 def connect(address: str | None = None) -> Cluster:
     """Returns a connection; `BadParameter` if there is no cluster."""
-    ray = ray_library()
+    try:
+        import ray
+    except ImportError:
+        raise BadParameter("pool=ray needs Ray: pip install 'counterplay[ray]'") from None
     if not ray.is_initialized():
         if address is not None:
             _check_address(address)

@@ -110,7 +110,7 @@ class RemotePool(WorkerPool):
                     nodes = self._play(until)
                 touched, done = touched + nodes, until
                 if done == self._sync[0]:
-                    self._synchronise(done)
+                    (self._end_warm_up if self._sync[1] else self._merge)(done)
             except TablesFull as full:
                 self._nodes[0] += full.nodes
                 return PoolProgress(done + full.played - begun, touched + full.nodes, True)
@@ -124,12 +124,6 @@ class RemotePool(WorkerPool):
         nodes = sum(self.remote.play(int(self._sync[3]), until))
         new, self._nodes[1] = nodes - int(self._nodes[1]), nodes
         return new
-
-    def _synchronise(self, done: int) -> None:
-        if self._sync[1]:
-            self._end_warm_up(done)
-        else:
-            self._merge(done)
 
     def _end_warm_up(self, done: int) -> None:
         """Ends the warm-up, in which this process plays alone, if it is long enough."""
@@ -194,18 +188,15 @@ class RemotePool(WorkerPool):
             return self.workers
         if self._merged is None:
             try:
-                self._merged = self._merged_copy()
+                self._play(self._solver.iterations)  # a resumed round is played again
+                _, total = self.remote.changes(int(self._sync[3]))
+                merged: Worker = self._solver.copied(self.workers[0])
+                self._solver.apply_changes(merged, unpack_changes(total), self.threads)
+                self._merged = merged
             except OutOfMemory:  # the state of the last synchronisation will do
                 self._ready = False
                 return self.workers
         return [self._merged]
-
-    def _merged_copy(self) -> Worker:
-        self._play(self._solver.iterations)  # a resumed round is played again
-        _, total = self.remote.changes(int(self._sync[3]))
-        copy: Worker = self._solver.copied(self.workers[0])
-        self._solver.apply_changes(copy, unpack_changes(total), self.threads)
-        return copy
 
     def settle(self) -> None:
         done = self._solver.iterations

@@ -180,11 +180,10 @@ class RemoteWorker:
         total, numbers_of_parts = add_changes(
             [self.solver.changes_since(self.base, thread) for thread in self.threads]
         )
+        now = map(self._private_tables, self.threads)
         private = [
-            {name: _difference(old, now[name]) for name, old in before.items()}
-            for now, before in zip(
-                map(self._private_tables, self.threads), self._private, strict=True
-            )
+            {name: _difference(old, tables[name]) for name, old in before.items()}
+            for tables, before in zip(now, self._private, strict=True)
         ]
         if total.new is not None and numbers_of_parts is not None:
             for mine, to in zip(private, numbers_of_parts, strict=True):

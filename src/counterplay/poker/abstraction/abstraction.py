@@ -38,8 +38,7 @@ class Buckets(NamedTuple):
 
 
 class CardAbstraction(Protocol):
-    """A card abstraction. Equal abstractions have equal hashes, so that their tables are made
-    once."""
+    """A card abstraction. Equal ones have equal hashes, so that their tables are made once."""
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ as outs, the next cards that make a holding strong. Strength is the exact EHS of
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ from counterplay.poker.abstraction.ehs import EQUAL_WIDTH, river_deals
 from counterplay.poker.cards.canonical import Boards, boards, find_canonical, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.decks import FULL, Deck
-from counterplay.poker.cards.strength import RIVER_TOTAL
+from counterplay.poker.cards.strength import RIVER_TOTAL, Workspace, in_pieces
 from counterplay.poker.cards.tables import Strengths, strengths
 
 N_BUCKETS = 6
@@ -120,8 +119,7 @@ def sparbot_buckets(
     borders: Borders | None = None,
     outs: Outs | None = None,
 ) -> Buckets:
-    """Returns the buckets of every holding on every board (about 10 s on two cores, mostly for
-    `outs`)."""
+    """Returns the buckets of every holding on every board (10 s on two cores, mostly `outs`)."""
     borders = borders or Borders()
     six, five = borders.shares_six, borders.shares_five
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
@@ -154,8 +152,7 @@ def outs_to(share: float, strengths: Strengths, progress: ShareCallback = no_pro
 
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """Returns the least count of every class but the first. Entries of 0 (a card on the board) do
-    not count."""
+    """Returns the least count of every class but the first, without blocked entries (0)."""
     flat = np.asarray(counts).reshape(-1)
     order = np.argsort(flat, kind="stable")
     share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
@@ -210,28 +207,15 @@ def _count_outs(
 def count_outs(
     size: int, later: np.ndarray, strong: int, progress: ShareCallback = no_progress
 ) -> np.ndarray:
-    """Returns uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with
-    one card more."""
+    """Returns uint8[boards, 1326] for boards of `size` cards, from strengths one card later."""
     shorter, longer = boards(size).masks, boards(size + 1)
     out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
-    piece = max(1, len(out) // 64)
-    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
-        jobs = [
-            pool.submit(
-                _count_outs,
-                shorter[low : low + piece],
-                longer,
-                HOLDING_CARDS,
-                later,
-                strong,
-                np.zeros(4, dtype=np.int64),
-                out[low : low + piece],
-            )
-            for low in range(0, len(out), piece)
-        ]
-        for done, job in enumerate(jobs, 1):
-            job.result()
-            progress(done / len(jobs))
+
+    def count(work: Workspace, low: int, high: int) -> None:
+        counts = HOLDING_CARDS, later, strong
+        _count_outs(shorter[low:high], longer, *counts, work.masks, out[low:high])
+
+    in_pieces(count, len(out), cores(), progress)
     return out
 
 

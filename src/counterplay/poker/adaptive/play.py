@@ -19,20 +19,19 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.play import blocks, check_hands
-from counterplay.core.match.result import Adjusted, estimate, half_width
+from counterplay.core.match.result import Adjusted, MeanEstimate, estimate
 from counterplay.core.match.tally import tally
 from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
-from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
-from counterplay.poker.match.match import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, new_log, only_seat
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
 from counterplay.poker.players import bot
 
 
 @dataclass(frozen=True)
-class AdaptiveBlock:
+class AdaptiveBlock(MeanEstimate):
     """The result of one block of hands, and the state of the player after it."""
 
     hands: int  # played so far, this block included
@@ -44,12 +43,6 @@ class AdaptiveBlock:
     strategy: Strategy = field(repr=False)  # of the last hand
     iterations: int  # of the learnt response so far, both seats
     degrees: float = math.inf  # of freedom of the standard error
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean."""
-        half = half_width(self.standard_error, self.degrees)
-        return self.mean - half, self.mean + half
 
 
 def play_adaptive(
@@ -71,7 +64,12 @@ def play_adaptive(
     `luck_adjusted`: as there; by default if the player has a portfolio. Ctrl-C yields the block so
     far and then raises a `KeyboardInterrupt`.
     """
-    check_blocks(hands, every)
+    check_hands(hands)
+    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
+        raise BadParameter(
+            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
+            f"blocks of {every!r}"
+        )
     check_seed(seed)
     target = new_log(log, observer)
     if target is not None:
@@ -136,12 +134,3 @@ def play_adaptive(
     finally:
         if target is not None and played:
             target.write(names, played)
-
-
-def check_blocks(hands: int, every: int) -> None:
-    check_hands(hands)
-    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
-        raise BadParameter(
-            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
-            f"blocks of {every!r}"
-        )

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
+from counterplay.core.parallel.processes import never
 from counterplay.core.solvers.base import probability, real
 from counterplay.poker.adaptive.bandit import GainEstimate
 from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
@@ -35,14 +36,13 @@ from counterplay.poker.adaptive.tracker import (
     OpponentTracker,
     Stop,
     TrackerOptions,
-    never,
 )
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
-from counterplay.poker.models.evidence import Deviation
+from counterplay.poker.models.tilted import Deviation
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
@@ -118,7 +118,9 @@ class Adaptive(Bot):
         check_iterations(iterations)
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds must be above 0, not {seconds!r}")
-        _check_every(every, learner is not None)
+        whole_number(every, 0 if learner is not None else 1, None, "every")
+        if learner is not None and every == 1:
+            raise BadParameter(f"a block needs at least 2 hands, not {every!r}")
         if learner is None and not relearn:
             raise BadParameter("relearn needs a learner; give one, or leave it out")
         if learner is not None and (
@@ -130,16 +132,8 @@ class Adaptive(Bot):
                 "portfolio, equilibrium, budget, p_max and probing are for a player without a "
                 "learner, which starts from a uniform strategy"
             )
-        self._options = TrackerOptions(
-            float(budget),
-            float(p_max),
-            every,
-            iterations,
-            seconds,
-            float(probing),
-            int(check_seed(seed)),
-            relearn,
-        )
+        shares = float(p_max), every, iterations, seconds, float(probing)
+        self._options = TrackerOptions(float(budget), *shares, int(check_seed(seed)), relearn)
         self.portfolio: Portfolio | None = None
         self._learner = learner
         if isinstance(learner, ResponseLearner):
@@ -148,9 +142,8 @@ class Adaptive(Bot):
             self.game = game if isinstance(game, Game) else load(game)
         else:
             if not isinstance(portfolio, Portfolio):
-                portfolio = new_portfolio(
-                    game, portfolio, equilibrium=equilibrium, progress=progress
-                )
+                options: dict[str, Any] = {"equilibrium": equilibrium, "progress": progress}
+                portfolio = new_portfolio(game, portfolio, **options)
             self.portfolio, self.game = portfolio, portfolio.game
         self.tracker = self._new_tracker()
         self.betting = self.game.rules.betting
@@ -215,17 +208,13 @@ class Adaptive(Bot):
 
     def _observe(self, record: HandRecord, ending: Ending, mix: np.ndarray | None) -> None:
         self.memory.append(record)
-        hands = self.tracker.update(ending, mix)
-        if hands is not None:
-            self._restart_at(hands)
-
-    def _restart_at(self, hands: int) -> None:
-        """Restarts the tracker with the hands after a change of the opponent at hand `hands`."""
-        assert isinstance(self.tracker, OpponentTracker)
-        self.tracker.restart_at(hands)
-        for record in self.memory[self.tracker.since :]:
-            self.tracker.update(ending_of(record), None)
-        self.learn()
+        before = self.tracker.update(ending, mix)
+        if before is not None:  # the opponent has changed: only the hands after that count
+            assert isinstance(self.tracker, OpponentTracker)
+            self.tracker.restart_at(before)
+            for record in self.memory[self.tracker.since :]:
+                self.tracker.update(ending_of(record), None)
+            self.learn()
 
     def catch_up(self, stop: Stop = never) -> None:
         """Runs a deferred update, until it is done or `stop` returns True."""
@@ -281,16 +270,7 @@ class Adaptive(Bot):
 
 
 def check_iterations(iterations: int) -> None:
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
-        raise BadParameter(f"iterations must be a whole number from 0, not {iterations!r}")
-
-
-def _check_every(every: int, learner: bool) -> None:
-    whole = isinstance(every, int) and not isinstance(every, bool)
-    if learner and not (whole and every >= 0 and every != 1):
-        raise BadParameter(f"a block needs at least 2 hands, not {every!r}")
-    if not learner and not (whole and every >= 1):
-        raise BadParameter(f"every must be a whole number above 0, not {every!r}")
+    whole_number(iterations, 0, None, "iterations")
 
 
 def _record_of(number: int, ending: Ending) -> HandRecord:

@@ -157,13 +157,11 @@ class _Maker:
         recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM_ITERATIONS, "seed": SEED}
 
         def make() -> Strategy:
-            return solve(
-                self._game,
-                ENGINE,
-                iterations=EQUILIBRIUM_ITERATIONS,
-                seed=SEED,
-                on_chunk=self._on_chunk("equilibrium", EQUILIBRIUM_ITERATIONS),
-            ).strategy
+            limit: dict[str, Any] = {"iterations": EQUILIBRIUM_ITERATIONS, "seed": SEED}
+            return solve(self._game, ENGINE, on_chunk=report, **limit).strategy
+
+        def report(at: Progress) -> None:
+            self._report(at.iterations / EQUILIBRIUM_ITERATIONS, "equilibrium")
 
         return self._stored("equilibrium", recipe, make)
 
@@ -177,56 +175,29 @@ class _Maker:
         spec = BOTS.find(name)
         if spec.strategy is not None:
             return spec.strategy(self._game)
-        recipe = {
-            "of": name,
-            "by": PARTNER,
-            "hands": OBSERVED,
-            "seed": OBSERVING_SEED,
-            "all cards": name in ALL_CARDS,
-        }
+        recipe = {"of": name, "by": PARTNER, "hands": OBSERVED, "seed": OBSERVING_SEED}
+        recipe["all cards"] = name in ALL_CARDS
         return self._stored("model", recipe, lambda: self._observed(name))
 
     def _observed(self, name: str) -> Strategy:
         self._report(0.1, f"watching {name}: {OBSERVED:,} hands")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "hands.parquet"
-            play_match(
-                self._game,
-                PARTNER,
-                name,
-                OBSERVED,
-                OBSERVING_SEED,
-                duplicate=False,
-                log=path,
-                observer=None if name in ALL_CARDS else "a",
-                luck_adjusted=False,
-            )
+            log: dict[str, Any] = {"log": path, "observer": None if name in ALL_CARDS else "a"}
+            options = {"duplicate": False, "luck_adjusted": False, **log}
+            play_match(self._game, PARTNER, name, OBSERVED, OBSERVING_SEED, **options)
             seen = observe(read_parquet(path), name)
         self._report(0.4, f"learning how {name} plays")
         return learn_model(seen, self._game, name, "frequency").strategy
 
     def response(self, name: str, model: Strategy, p: float, iterations: int) -> Strategy:
-        recipe = {
-            "to": digest(model.probabilities),
-            "engine": ENGINE,
-            "p": p,
-            "iterations": iterations,
-            "seed": SEED,
-        }
+        options: dict[str, Any] = {"engine": ENGINE, "p": p, "iterations": iterations, "seed": SEED}
 
         def make() -> Strategy:
             self._report(0.5, f"response to {_short(name)}")
-            return respond(
-                self._game,
-                model,
-                p=p,
-                algorithm="mcdbr",
-                engine=ENGINE,
-                iterations=iterations,
-                seed=SEED,
-            ).strategy
+            return respond(self._game, model, algorithm="mcdbr", **options).strategy
 
-        return self._stored("response", recipe, make)
+        return self._stored("response", {"to": digest(model.probabilities), **options}, make)
 
     def _stored(self, kind: str, recipe: dict[str, Any], make: Callable[[], Strategy]) -> Strategy:
         def piece() -> Piece:
@@ -239,6 +210,3 @@ class _Maker:
     def _report(self, share: float, what: str) -> None:
         begin, size = self.part
         self._progress(begin + share * size, what)
-
-    def _on_chunk(self, what: str, iterations: int) -> Callable[[Progress], None]:
-        return lambda at: self._report(at.iterations / iterations, what)

@@ -23,10 +23,9 @@ from counterplay.core.responses.algorithms import RESPONSES, confidence
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.poker.histories.records import HandRecord
-from counterplay.poker.models.evidence import Evidence
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import Observations, check_limit, observe
-from counterplay.poker.models.tilted import ROUNDS, TiltedModel, tilted_model
+from counterplay.poker.models.tilted import ROUNDS, Evidence, TiltedModel, tilted_model
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]

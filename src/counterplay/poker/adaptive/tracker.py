@@ -1,7 +1,7 @@
 """The adaptive player's knowledge of its opponent, and its choice of the arm.
 
 `OpponentTracker`: after every hand each model predicts the opponent's actions
-(`poker/models/predict.py`); the predictions are evidence (`evidence.py`) and show whether the
+(`poker/models/predict.py`); the predictions are evidence (`poker/models/tilted.py`) and show if the
 opponent has changed (`ChangeDetector`); the payoff of each arm is estimated (`OffPolicyEstimator`).
 Periodically (`learn`): the prior is the model with the best predictions, if it is significantly
 better than the equilibrium, else the equilibrium; the confirmed evidence tilts it; a data-biased
@@ -31,6 +31,7 @@ import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import MOST_HANDS
+from counterplay.core.parallel.processes import never
 from counterplay.poker.adaptive.bandit import (
     ArmStatistics,
     GainEstimate,
@@ -43,19 +44,12 @@ from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.models.evidence import Deviation, Evidence
 from counterplay.poker.models.model import decision_kind, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
-from counterplay.poker.models.tilted import N_KINDS
+from counterplay.poker.models.tilted import N_KINDS, Deviation, Evidence
 
 Stop = Callable[[], bool]
-
-
-def never() -> bool:
-    return False
-
-
 OPPONENT = "opponent"  # name of the opponent in hand records
 EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
 SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
@@ -215,8 +209,7 @@ class OpponentTracker:
         self._reset(self.since + hands)
 
     def learn(self, memory: list[HandRecord], stop: Stop = never) -> None:
-        """Updates prior, model, response and estimates from all hands of this opponent; ignores
-        `stop`."""
+        """Updates prior, model, response and estimates from all hands; ignores `stop`."""
         prior = self._best_prior()
         evidence = self.evidence[prior]
         if not evidence.n.any():
@@ -225,18 +218,22 @@ class OpponentTracker:
         self.response = self._fixed[prior]
         if prior == 0 and evidence.confirmed.any():  # a known player that fits is not tilted
             if self._tilted is None:
-                seed, p_max = self.options.seed, self.options.p_max
-                self._tilted = TiltedResponse(model, seed, p_max)
+                self._tilted = TiltedResponse(model, self.options.seed, self.options.p_max)
             self._tilted.learn(observe(memory, OPPONENT), evidence)
             self.response = self._tilted.train(self.options.iterations, self.options.seconds)
             model = self._tilted.tilted.strategy
         self.prior, self.learnt_from = prior, self.hands
         self._set_model(model)
-        self._estimate_gains()
+        base = value_against(self.game, self._fixed[0].probabilities, model.probabilities)
+        for arm, strategy in zip(self.arms, self.strategies, strict=True):
+            wins = value_against(self.game, strategy.probabilities, model.probabilities)
+            arm.gain = wins - base
+        learnt = self.arms[self.names.index(LEARNT)]
+        learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
+        self.choose()
 
     def _best_prior(self) -> int:
-        """The model that predicts best, if it fits and is significantly better than the
-        equilibrium."""
+        """The best prediction that fits and is significantly better than the equilibrium."""
         fit = [
             k
             for k, evidence in enumerate(self.evidence)
@@ -244,15 +241,6 @@ class OpponentTracker:
             and self.log_likelihood[k] > self.log_likelihood[0] + SIGNIFICANT
         ]
         return max(fit, key=lambda k: float(self.log_likelihood[k]), default=0)
-
-    def _estimate_gains(self) -> None:
-        model = self.model.probabilities
-        base = value_against(self.game, self.portfolio.equilibrium.probabilities, model)
-        for arm, strategy in zip(self.arms, self.strategies, strict=True):
-            arm.gain = value_against(self.game, strategy.probabilities, model) - base
-        learnt = self.arms[self.names.index(LEARNT)]
-        learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
-        self.choose()
 
     def choose(self) -> None:
         """Chooses the arm; without a budget the equilibrium."""

@@ -15,8 +15,7 @@ from counterplay.poker.betting.betting import BettingTree
 
 
 def row_of(first_row: Any, node: Any, bucket: Any) -> Any:
-    """Returns the row of a bucket at a node; outside kernels also for arrays. `bucket` is
-    signed."""
+    """Returns the row of a (signed) bucket at a node; outside kernels also for arrays."""
     return first_row[node] + bucket
 
 
@@ -31,8 +30,7 @@ def buckets_at(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
 
 
 def first_rows(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
-    """Returns int32[n]: the first row of every node, 0 at terminals. `counts`: buckets of each
-    street."""
+    """Returns int32[n]: the first row of every node, 0 at terminals. `counts`: by street."""
     n = buckets_at(tree, counts)
     rows = np.zeros(len(tree.nodes.player), dtype=np.int32)
     rows[tree.nodes.node] = np.cumsum(n) - n

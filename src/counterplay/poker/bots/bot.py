@@ -35,8 +35,7 @@ class Ending(NamedTuple):
 
 
 class Bot:
-    """Base class of bots without memory. `act` returns fold, call (also: check) or raise (also:
-    bet)."""
+    """Base class of bots without memory. `act` returns fold, call (or check) or raise (or bet)."""
 
     name = "bot"
 

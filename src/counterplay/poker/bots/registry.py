@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from counterplay.poker.holdem.table import Table
 
 
-def _no_preparation(progress: ProgressCallback) -> None:
-    """Most bots need no tables."""
-
-
 @dataclass(frozen=True)
 class BotSpec:
     """`make()` returns a bot, an object with a method `act(view)`. `prepare(progress)` is called
@@ -27,7 +23,7 @@ class BotSpec:
     name: str
     make: Callable[[], Any]
     summary: str
-    prepare: Callable[[ProgressCallback], Any] = _no_preparation
+    prepare: Callable[[ProgressCallback], Any] = lambda progress: None
     strategy: Callable[[Game], Strategy] | None = None  # the bot as a strategy of a game
     #: The bot as a table, where it has more recall than a strategy of a game.
     table: Callable[[ProgressCallback], Table] | None = None

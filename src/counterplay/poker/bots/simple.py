@@ -23,21 +23,13 @@ def _prefer(action: str) -> Probabilities:
     return lambda legal: {action if action in legal else CALL: 1.0}
 
 
-def _evenly(legal: list[str]) -> dict[str, float]:
-    return {action: 1 / len(legal) for action in legal}
-
-
-def _without_folding(legal: list[str]) -> dict[str, float]:
-    return {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0}
-
-
 #: Probabilities of the legal actions, by name of the bot.
 SIMPLE: dict[str, Probabilities] = {
     "always-call": _prefer(CALL),
     "always-raise": _prefer(RAISE),
     "always-fold": _prefer(FOLD),
-    "uniform": _evenly,
-    "probe": _without_folding,
+    "uniform": lambda legal: {action: 1 / len(legal) for action in legal},
+    "probe": lambda legal: {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0},
 }
 
 

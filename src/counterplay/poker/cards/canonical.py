@@ -88,8 +88,7 @@ def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @jit(inner=True)
 def hash_slot(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Returns the slot of these masks, largest first, in a hash table, or the empty slot where
-    they belong."""
+    """Returns the slot of these masks, largest first, or the empty slot where they belong."""
     key = _key(a, b, c, d)
     last = index(len(keys)) - ONE
     slot = ((key * _MULTIPLIER) >> _HIGH) & last
@@ -108,9 +107,10 @@ def _fill(masks: np.ndarray, keys: np.ndarray, rows: np.ndarray) -> None:
 
 
 @jit
-def find_canonical(table: Boards, masks: np.ndarray) -> int:
+def find_canonical(table: Any, masks: np.ndarray) -> int:
     """Returns 256 · c + p for the board with these suit masks (int64[4]): c is the number of its
-    canonical board and p the suit permutation that maps the board to it."""
+    canonical board in `table` (a `Boards`, or another with `key` and `row`), p the suit permutation
+    that maps the board to it."""
     order0, order1, order2, order3 = 0, 1, 2, 3
     if masks[order0] < masks[order1]:
         order0, order1 = order1, order0

@@ -58,8 +58,7 @@ def new_deal() -> Deal:
 
 @jit
 def draw(chance: Deal, rng: np.ndarray) -> None:
-    """Moves nine random cards to the front of the deck and clears what was derived from the last
-    nine."""
+    """Moves nine random cards to the front of the deck and clears what was derived before."""
     for k in range(index(N_DEALT)):
         left = index(len(chance.deck)) - k
         other = k + min(index(uniform(rng) * left), left - ONE)
@@ -95,8 +94,7 @@ def compare(chance: Deal) -> None:
 
 @jit(inner=True)
 def holding_of(chance: Deal, player: int, permuted: bool) -> int:
-    """Returns the number of a player's holding, after the permutation to the canonical board if
-    `permuted`."""
+    """Returns a player's holding; `permuted`: after the permutation to the canonical board."""
     a, b = chance.deck[index(2 * player)], chance.deck[index(2 * player + 1)]
     if permuted:
         return int(permuted_holding(a, b, chance.permutation[ZERO]))
@@ -106,8 +104,7 @@ def holding_of(chance: Deal, player: int, permuted: bool) -> int:
 
 @jit
 def find_board(cards: Any, chance: Deal, street: int) -> int:
-    """Returns the canonical board of a street, 0 before the flop. Streets must be looked up in
-    their order."""
+    """Returns the canonical board of a street, 0 before the flop. Look streets up in order."""
     if street == 0:
         return 0
     if street == 1:

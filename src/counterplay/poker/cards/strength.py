@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,8 +51,7 @@ def new_workspace() -> Workspace:
 
 @jit(inner=True)
 def sort_numbers(values: np.ndarray, n: int, stack: np.ndarray) -> None:
-    """Sorts `values[:n]` in place: quicksort with a stack of ranges, insertion sort for short
-    ranges."""
+    """Sorts `values[:n]`: quicksort with a stack of ranges, insertion sort for short ranges."""
     depth = 2
     stack[0], stack[1] = 0, n - 1
     while depth > 0:
@@ -151,13 +150,7 @@ def _count_rivers(table: Boards, work: Workspace, low: int, high: int, out: np.n
 
 @jit
 def _add_next_card(
-    table: Boards,
-    longer: Boards,
-    work: Workspace,
-    counts: np.ndarray,
-    low: int,
-    high: int,
-    out: np.ndarray,
+    table: Boards, longer: Boards, work: Workspace, counts: Any, low: int, high: int, out: Any
 ) -> None:
     """Fills rows low .. high - 1: an entry is the sum of `counts` over the next card."""
     for k in range(low, high):
@@ -200,7 +193,7 @@ def _add_flops(flops: Boards, work: Workspace, counts: np.ndarray, out: np.ndarr
                     out[holding] += counts[row, permuted_holding(x, y, permutation)]
 
 
-def _in_parallel(
+def in_pieces(
     task: Callable[[Workspace, int, int], None], n: int, threads: int, progress: ShareCallback
 ) -> None:
     """Runs `task` on pieces of n rows in threads; kernels hold no interpreter lock."""
@@ -240,12 +233,11 @@ def count_rivers(threads: int = 1, progress: ShareCallback = no_progress) -> np.
             out[low:high] = rows
             progress(high / len(out))
         return out
-    _in_parallel(
-        lambda s, low, high: _count_rivers(table, s, low, high, out),
-        len(out),
-        threads,
-        progress,
-    )
+
+    def count(work: Workspace, low: int, high: int) -> None:
+        _count_rivers(table, work, low, high, out)
+
+    in_pieces(count, len(out), threads, progress)
     return out
 
 
@@ -256,12 +248,11 @@ def count_earlier(
     with one card more."""
     table, longer = boards(size), boards(size + 1)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint32)
-    _in_parallel(
-        lambda s, low, high: _add_next_card(table, longer, s, later, low, high, out),
-        len(out),
-        threads,
-        progress,
-    )
+
+    def count(work: Workspace, low: int, high: int) -> None:
+        _add_next_card(table, longer, work, later, low, high, out)
+
+    in_pieces(count, len(out), threads, progress)
     return out
 
 

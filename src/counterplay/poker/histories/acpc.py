@@ -86,7 +86,12 @@ class LoggedScore(NamedTuple):
 
 def parse_line(raw: bytes) -> LoggedHand | LoggedScore:
     """Parses a line that is not a comment; raises `BadParameter`."""
-    line = _TIMESTAMP.sub("", _decode(raw))
+    if len(raw) > MAX_LINE:
+        raise BadParameter(f"a line of {len(raw):,} bytes; a hand has less than {MAX_LINE:,}")
+    try:
+        line = _TIMESTAMP.sub("", raw.decode().strip())
+    except UnicodeDecodeError:
+        raise BadParameter("not text") from None
     if line.startswith("SCORE:"):
         return _parse_score(line)
     parts = line.split(":", 5)
@@ -111,15 +116,6 @@ def parse_line(raw: bytes) -> LoggedHand | LoggedScore:
     return LoggedHand(int(number), betting, holes, board, amounts, _parse_pair(names, "names"))
 
 
-def _decode(raw: bytes) -> str:
-    if len(raw) > MAX_LINE:
-        raise BadParameter(f"a line of {len(raw):,} bytes; a hand has less than {MAX_LINE:,}")
-    try:
-        return raw.decode().strip()
-    except UnicodeDecodeError:
-        raise BadParameter("not text") from None
-
-
 def _parse_score(line: str) -> LoggedScore:
     parts = line.split(":", 2)
     if len(parts) != 3:
@@ -138,13 +134,11 @@ def _parse_pair(text: str, what: str) -> tuple[str, str]:
 
 def _parse_amounts(text: str) -> tuple[float, float]:
     pair = _parse_pair(text, "values")
-    try:
+    with suppress(ValueError):
         one, two = (float(part) for part in pair)
-    except ValueError:
-        raise BadParameter(f"values {text[:40]!r} are not numbers") from None
-    if not (isfinite(one) and isfinite(two)):
-        raise BadParameter(f"values {text[:40]!r} are not numbers")
-    return one, two
+        if isfinite(one) and isfinite(two):
+            return one, two
+    raise BadParameter(f"values {text[:40]!r} are not numbers")
 
 
 def _parse_cards(text: str) -> tuple[tuple[Holding | None, Holding | None], tuple[int, ...]]:
@@ -264,17 +258,11 @@ def _conventions(
     swapped = folds.count(0)
     dealer_first = len(folds) >= MIN_FOLDS and swapped >= MIN_SHARE * len(folds)
     sure = dealer_first or not folds or swapped < len(folds)
-    chips = _chips(match) if big_blind is None else big_blind
-    return Conventions(chips, 0 if dealer_first else 1, sure, _rotate(match, score))
-
-
-def _chips(match: list[LoggedHand]) -> float:
     values = Counter(round(hand.chips, 6) for hand in match if hand.chips)
-    if not values:
-        return CHIPS
-    likely, times = values.most_common(1)[0]
+    likely, times = values.most_common(1)[0] if values else (CHIPS, 0)
     enough = values.total() >= MIN_HANDS and times >= MIN_SHARE * values.total()
-    return likely if enough else CHIPS
+    chips = big_blind if big_blind is not None else likely if enough else CHIPS
+    return Conventions(chips, 0 if dealer_first else 1, sure, _rotate(match, score))
 
 
 def _rotate(match: list[LoggedHand], score: LoggedScore | None) -> bool:

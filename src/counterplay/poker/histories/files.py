@@ -88,17 +88,15 @@ def verify_checksums(path: Path, data: bytes) -> None:
 
 def hand_files(folder: Path, suffixes: tuple[str, ...] = IN_FOLDERS) -> list[Path]:
     """Files in a folder and below, sorted by name with numbers in order (2 before 10)."""
-    paths = sorted(
-        (file for file in folder.rglob("*") if suffix_of(file) in suffixes and file.is_file()),
-        key=_natural_order,
-    )
+
+    def natural_order(path: Path) -> list[Any]:
+        parts = re.split(r"([0-9]{1,18})", str(path))
+        return [int(part) if k % 2 else part for k, part in enumerate(parts)]
+
+    files = [file for file in folder.rglob("*") if suffix_of(file) in suffixes and file.is_file()]
+    paths = sorted(files, key=natural_order)
     if not paths:
         listed = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         compressed = " or ".join(COMPRESSED)
         raise BadFile(f"{folder}: no {listed} file in this folder, packed as {compressed} or not")
     return paths
-
-
-def _natural_order(path: Path) -> list[Any]:
-    parts = re.split(r"([0-9]{1,18})", str(path))
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)]

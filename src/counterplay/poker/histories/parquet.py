@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 from counterplay.core.base import memory
 from counterplay.core.base.errors import BadFile, BadParameter, CounterplayError
-from counterplay.core.base.files import FORMAT, warn_unchecked, write_bytes
+from counterplay.core.base.files import FORMAT, check_format, warn_unchecked, write_bytes
 from counterplay.poker.histories.files import file_bytes
 from counterplay.poker.histories.records import (
     ErrorCallback,
@@ -87,20 +87,13 @@ def write_parquet(
 
 def hands_table(hands: Iterable[HandRecord]) -> Any:
     """The hands as a `pyarrow.Table`, for use with pandas or DuckDB."""
-    rows = [
-        (
-            hand.number,
-            hand.dealer,
-            hand.big_blind,
-            hand.observer,
-            hand.betting,
-            cards_text(hand.board),
-            hand.dealer_cards and cards_text(hand.dealer_cards),
-            hand.big_blind_cards and cards_text(hand.big_blind_cards),
-            float(hand.dealer_won),
-        )
-        for hand in hands
-    ]
+    rows = []
+    for hand in hands:
+        names = hand.number, hand.dealer, hand.big_blind, hand.observer
+        pairs = (hand.dealer_cards, hand.big_blind_cards)
+        holdings = [pair and cards_text(pair) for pair in pairs]
+        cards = cards_text(hand.board), *holdings
+        rows.append((*names, hand.betting, *cards, float(hand.dealer_won)))
     columns = zip(*rows, strict=True) if rows else [()] * len(SCHEMA)
     return pa.table(
         [pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)],
@@ -135,29 +128,21 @@ def read_parquet(
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     for number, row in enumerate(rows, start=1):
         try:
-            hands.append(_record(*row))
+            hands.append(_record(row))
         except CounterplayError as error:
             errors.add(f"{path}: row {number}: {error}")
     return HandHistories(hands, errors.messages, metadata)
 
 
-def _record(
-    number: int,
-    dealer: str,
-    big_blind: str,
-    observer: str | None,
-    betting: str,
-    board: str,
-    dealer_cards: str | None,
-    big_blind_cards: str | None,
-    won: float,
-) -> HandRecord:
+def _record(row: tuple[Any, ...]) -> HandRecord:
+    """The hand of a row, in the order of `SCHEMA`."""
+    number, dealer, big_blind, observer, betting, board, *holdings, won = row
     if board is None:
         raise BadParameter("board is null")
-    one = None if dealer_cards is None else parse_holding(dealer_cards)
-    two = None if big_blind_cards is None else parse_holding(big_blind_cards)
-    cards = parse_cards(board), one, two
-    return HandRecord(number, dealer, big_blind, betting, *cards, won, observer)
+    one, two = (None if cards is None else parse_holding(cards) for cards in holdings)
+    return HandRecord(
+        number, dealer, big_blind, betting, parse_cards(board), one, two, won, observer
+    )
 
 
 def _read(path: Path) -> tuple[Any, dict[str, Any]]:
@@ -201,15 +186,8 @@ def _check_header(path: Path, header: dict[str, str]) -> None:
     if header["counterplay"] != KIND:
         raise BadFile(f"{path}: holds a {header['counterplay']}, expected {KIND}")
     version = header.get("format", "")
-    if not (
-        version.isascii() and version.isdecimal() and 0 < len(version) < 10 and int(version) >= 1
-    ):
-        raise BadFile(f"{path}: damaged (format {version!r})")
-    if int(version) > FORMAT:
-        raise BadFile(
-            f"{path}: written by a newer version of Counterplay (format {version}, this one reads "
-            f"{FORMAT})"
-        )
+    is_number = version.isascii() and version.isdecimal() and len(version) < 10
+    check_format(int(version) if is_number else version, f"{path}: ")
 
 
 def _check_sum(path: Path, data: bytes, header: dict[str, str]) -> None:

@@ -75,8 +75,7 @@ class BadHand(CounterplayError):
 def read_phh(
     path: Path | str, on_error: str = "refuse", report: ErrorCallback | None = None
 ) -> HandHistories:
-    """Reads a .phh or .phhs file, or all of them in a folder and below, sorted by name (2 before
-    10)."""
+    """Reads a .phh or .phhs file, or all in a folder and below, sorted by name (2 before 10)."""
     path, errors, hands = Path(path), ReadErrors(on_error, report), list[HandRecord]()
     for file in hand_files(path, (ONE, MANY)) if path.is_dir() else [path]:
         data = file_bytes(file)
@@ -215,8 +214,7 @@ def _small_bet(fields: Fields) -> float:
 
 
 def _dealer_won(parser: _HandParser, fields: Fields, by_rules: float | None) -> float:
-    """The dealer's result in small bets: by the rules, or by the chips collected. Both must
-    agree."""
+    """The dealer's result in small bets, by the rules or the chips collected, which must agree."""
     stake = min(parser.state.paid)
     collected = _collected(parser, fields)
     if collected is not None and any(collected):

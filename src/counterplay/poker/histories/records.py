@@ -75,17 +75,14 @@ class HandRecord:
 
 def observed_by(record: HandRecord, name: str) -> HandRecord:
     """The record of what the player `name` observed: the opponent's cards at a showdown only."""
-    seat = record.seat(name)
+    other = "big_blind_cards" if record.seat(name) == DEALER else "dealer_cards"
     if record.observer not in (None, name):
         raise BadParameter(
             f"hand {record.number} was recorded by {record.observer!r}; what {name!r} saw is "
             f"unknown"
         )
-    if record.showdown:
-        return replace(record, observer=name)
-    if seat == DEALER:
-        return replace(record, observer=name, big_blind_cards=None)
-    return replace(record, observer=name, dealer_cards=None)
+    hidden: dict[str, Any] = {} if record.showdown else {other: None}
+    return replace(record, observer=name, **hidden)
 
 
 def settle(
@@ -109,8 +106,7 @@ def _final_states() -> dict[str, Betting]:
 
 
 def final_state(betting: str) -> Betting:
-    """The public state at the end of a hand's betting; `BadParameter` names the first illegal
-    letter."""
+    """The state at the end of a hand's betting; `BadParameter` names the first illegal letter."""
     end = _final_states().get(betting) if isinstance(betting, str) else None
     if end is None:
         raise BadParameter(betting_error(str(betting)))
@@ -132,21 +128,18 @@ def betting_error(betting: str) -> str:
             if letter not in legal:
                 listed = ", ".join(f"{short} ({action})" for short, action in legal.items())
                 after = f"legal after {state.history!r}: {listed}"
+                cap = state.rules.most_bets[state.round]
                 if letter == RAISE[0] and state.capped:
-                    cap = _beyond_cap(state)
-                    return f"betting {text}: letter {k + 1} is {letter!r}, {cap}; {after}"
+                    after = (
+                        f"a bet beyond the cap of {cap} on a street (before the flop the big blind "
+                        f"is one); --on-error skip, in Python on_error='skip', leaves such hands "
+                        f"out; {after}"
+                    )
+                    return f"betting {text}: letter {k + 1} is {letter!r}, {after}"
                 return f"betting {text}: letter {k + 1} is {letter!r}; {after}"
             state = state.child(legal[letter])
     seat = "dealer" if state.player() == DEALER else "big blind"
     return f"betting {text} is not a whole hand: the {seat} has to act"
-
-
-def _beyond_cap(state: Betting) -> str:
-    cap = state.rules.most_bets[state.round]
-    return (
-        f"a bet beyond the cap of {cap} on a street (before the flop the big blind is one); "
-        f"--on-error skip, in Python on_error='skip', leaves such hands out"
-    )
 
 
 def _check_names(hand: HandRecord) -> None:
@@ -225,8 +218,7 @@ def cards_text(numbers: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class HandHistories:
-    """The hands that were read, and a message ("file:line: reason") for each hand or line that was
-    skipped."""
+    """The hands that were read, and a message ("file:line: reason") for each that was skipped."""
 
     hands: list[HandRecord] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -240,8 +232,7 @@ class HandHistories:
 
 
 class ReadErrors:
-    """Errors met while reading. `on_error`: "refuse" raises `BadFile` at the first one, "skip"
-    collects them."""
+    """Errors while reading. `on_error`: "refuse" raises the first as `BadFile`, "skip" collects."""
 
     def __init__(self, on_error: str, report: ErrorCallback | None) -> None:
         if on_error not in ("refuse", "skip"):

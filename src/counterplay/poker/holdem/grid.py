@@ -96,16 +96,9 @@ def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") ->
             for share, shade in zip(grid[row, column], SHADES, strict=True):
                 axis.add_patch(_box(left, row - 0.5, share, shade))
                 left += share
-            dark = grid[row, column, 2] > 0.5
-            axis.text(
-                column,
-                row,
-                grid_label(row, column),
-                ha="center",
-                va="center",
-                fontsize=8,
-                color="white" if dark else "black",
-            )
+            colour = "white" if grid[row, column, 2] > 0.5 else "black"
+            label = grid_label(row, column)
+            axis.text(column, row, label, ha="center", va="center", fontsize=8, color=colour)
     axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
     for k in range(14):
         axis.axhline(k - 0.5, color="white", linewidth=1)

@@ -52,8 +52,7 @@ def same_codes(one: Table, other: Table) -> bool:
 
 
 def code_counts(table: Table, tree: BettingTree) -> tuple[int, ...]:
-    """Returns the number of codes on each street: rows of its decisions. Decisions may share
-    rows."""
+    """Returns the number of codes on each street: rows of its decisions, which may share them."""
     nodes = tree.nodes
     starts, number = np.unique(table.first_row[nodes.node], return_inverse=True)
     rows = np.diff(np.append(starts, len(table.policy)))[number]

@@ -72,8 +72,7 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
 
 
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
-    """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a
-    block."""
+    """uint8[n, 9]: player 1's two cards, player 2's, the board, of a block's first n deals."""
     out = np.empty((n, N_DEALT), dtype=np.uint8)
     rng = np.empty(4, dtype=np.uint64)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of overflow

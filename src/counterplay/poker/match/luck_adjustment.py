@@ -26,8 +26,14 @@ from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
-from counterplay.poker.holdem.bucket_pairs import can_pair, pair_values
-from counterplay.poker.holdem.matchups import N_FLOPS, Matchups, matchup_of, matchups
+from counterplay.poker.holdem.bucket_pairs import (
+    N_FLOPS,
+    Matchups,
+    can_pair,
+    matchup_of,
+    matchups,
+    pair_values,
+)
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.players import DEFAULT_GAME
 
@@ -260,10 +266,7 @@ class HandLuckAdjustment:
             while len(self._by_strategy) >= MOST_STRATEGIES:
                 self._by_strategy.pop(next(iter(self._by_strategy)))
             self._by_strategy[id(strategy)] = (strategy, adjustment)
-        raw = PlayedDeals(
-            np.array([cards], dtype=np.uint8), np.full((1, 2), np.nan), np.zeros((1, 2), np.int32)
-        )
-        raw.won[0, seat], raw.ends[0, seat] = won, end
+        raw = PlayedDeals.of_hand(cards, seat, won, end)
         return float(self._by_strategy[id(strategy)][1].adjusted(raw)[0, seat])
 
 

@@ -1,4 +1,5 @@
-"""Matches of hold'em: two strategy tables in kernels, or bots in Python with a referee.
+"""Matches of hold'em: two strategy tables in kernels, or bots in Python with a referee; and their
+hand histories, whose file is tested before a hand is played.
 
 A response for one seat plays in that seat only: its other seat is the model. Another process makes
 a player from the name, path or `file.py:Class` it was made from, or receives it pickled.
@@ -7,15 +8,18 @@ a player from the name, path or `file.py:Class` it was made from, or receives it
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator
+import os
+import tempfile
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, BadStrategy
+from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayError
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
@@ -36,18 +40,27 @@ from counterplay.core.match.play import (
 from counterplay.core.match.tally import tally
 from counterplay.core.parallel.jobs import Stop
 from counterplay.core.parallel.processes import JobContext, Setup, Work, in_processes
-from counterplay.poker.betting.betting import LIMIT, BettingRules, PublicNodes
+from counterplay.poker.betting.betting import LIMIT, BettingRules, PublicNodes, betting_tree
 from counterplay.poker.bots.table import TableBot
+from counterplay.poker.histories.acpc import write_acpc
+from counterplay.poker.histories.parquet import write_parquet
+from counterplay.poker.histories.phh import write_phh
+from counterplay.poker.histories.records import RULES, HandRecord, observed_by
 from counterplay.poker.match.deals import (
     check_deals,
     new_holdem_workspace,
     play_table_blocks,
     session_deals,
 )
-from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_session
 from counterplay.poker.players import bot
+
+LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
+    ".parquet": write_parquet,
+    ".phhs": write_phh,
+    ".log": write_acpc,
+}
 
 
 class HoldemMatch(Match):
@@ -199,6 +212,70 @@ def _play_bots(
     return BlockResult(number, n, tally(won), logged, raw)
 
 
+class HandLog(NamedTuple):
+    """The file of the hands, and whose view of the cards it has: "a", "b", or None for all."""
+
+    path: Path
+    observer: str | None
+
+    def check(self, names: tuple[str, str] = ("a", "b")) -> None:
+        """Tests the target by writing a hand of these players beside it."""
+        if os.path.isdir(self.path):
+            raise CounterplayError(f"cannot write {self.path}: it is a folder")
+        hand = HandRecord(0, *names, "f", (), (0, 1), (2, 3), -0.5)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".", dir=self.path.parent) as folder:
+                trial = Path(folder) / self.path.name
+                self._write(trial, names, [hand])
+        except CounterplayError as error:
+            raise type(error)(str(error).replace(str(trial), str(self.path))) from None
+        except (OSError, ValueError) as error:
+            raise CounterplayError(
+                f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}"
+            ) from None
+
+    def write(self, names: tuple[str, str], played: list[PlayedHand]) -> None:
+        self._write(self.path, names, records(names, played))
+
+    def _write(self, path: Path, names: tuple[str, str], hands: list[HandRecord]) -> None:
+        if self.observer is not None:
+            observer = names[0 if self.observer == "a" else 1]
+            hands = [observed_by(record, observer) for record in hands]
+        LOGS[path.suffix](path, hands)
+
+
+def new_log(path: str | Path | None, observer: str | None) -> HandLog | None:
+    """The log for the options `log` and `observer` of a match; `BadParameter` if invalid."""
+    if observer not in (None, "a", "b"):
+        raise BadParameter(f"observer must be 'a' or 'b', not {observer!r}")
+    if path is None:
+        if observer is not None:
+            raise BadParameter("observer needs log, the file to write; give both or neither")
+        return None
+    if Path(path).suffix not in LOGS:
+        raise BadParameter(f"hands are written to {', '.join(LOGS)}, not to {path}")
+    return HandLog(Path(path), observer)
+
+
+def records(names: tuple[str, str], played: list[PlayedHand], first: int = 0) -> list[HandRecord]:
+    """Played hands as records, numbered from `first` on."""
+    states = betting_tree(RULES).states
+    return [
+        HandRecord(
+            first + k,
+            names[hand.dealer],
+            names[1 - hand.dealer],
+            states[hand.end].history,
+            hand.cards[4 : 4 + states[hand.end].on_board],
+            (hand.cards[0], hand.cards[1]),
+            (hand.cards[2], hand.cards[3]),
+            hand.won,
+        )
+        for k, hand in enumerate(played)
+    ]
+
+
 # --- players: who can meet, and how another process gets them
 
 
@@ -240,8 +317,7 @@ class PlayerSource(NamedTuple):
 
 
 def player_sources(players: tuple[Any, Any]) -> tuple[PlayerSource, PlayerSource] | None:
-    """The sources of both players; None where one exists in this process only, such as a class of
-    a notebook."""
+    """The sources of both players; None where one, such as a notebook's class, stays here."""
     sources = []
     for player in players:
         text = getattr(player, "made_from", None)

@@ -1,7 +1,7 @@
 """Opponent models learnt from hand histories.
 
-Reading order: `observe.py` (decisions of a player), `infer.py` (EM over hidden cards), the package
-`c45` (decision trees), `model.py` (tree and frequency models), `quality.py` (predictions of
-held-out hands); for adaptive players `predict.py` (models compared hand by hand), `evidence.py`
-(confidence sequences) and `tilted.py` (a known strategy corrected by evidence).
+Reading order: `observe.py` (decisions of a player, EM over hidden cards), the package `c45`
+(decision trees), `model.py` (tree and frequency models), `quality.py` (predictions of held-out
+hands); for adaptive players `predict.py` (models compared hand by hand) and `tilted.py` (a known
+strategy corrected by evidence from confidence sequences).
 """

@@ -7,7 +7,7 @@ counts; the strategy is computed again when they are read.
 
 A player's cards are revealed at showdowns only, so the bucket is missing exactly when a player
 folded: not at random. `unseen` selects the treatment. "inferred" (the default) infers the
-distribution of the cards (`infer.py`). "fractional" is that of J48: such decisions go down all
+distribution of the cards (`observe.py`). "fractional" is that of J48: such decisions go down all
 branches of a tree, and counts are spread over the buckets by their probability; the model then
 assumes that strong hands fold as often as weak ones, and a response to it loses.
 """
@@ -31,12 +31,12 @@ from counterplay.poker.betting.rows import nodes_and_buckets, row_of
 from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.models.c45.file import from_json, to_json
 from counterplay.poker.models.c45.learn import Attribute, Tree, learn
-from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.observe import (
     FEATURES,
     UNSEEN,
     Observations,
     buckets_of,
+    infer_counts,
     node_features,
 )
 
@@ -130,12 +130,9 @@ def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> S
     shares = count_shares(counts, game)
     if trees:
         shares = tree_shares(trees, rules_of(game).tree, *_rows(game))
-    slot_of = slots_of(game)
-    shares = np.where(slot_of >= 0, shares, 0.0)
+    shares = np.where(slots_of(game) >= 0, shares, 0.0)
     shares[shares.sum(axis=1) <= 0, CALL] = 1.0  # no legal action left: a call
-    weights = np.zeros(game.n_slots)
-    weights[slot_of[slot_of >= 0]] = shares[slot_of >= 0]
-    return Strategy.from_weights(game, weights)
+    return Strategy.from_weights(game, by_slot(shares, game))
 
 
 def _grow(
@@ -174,7 +171,7 @@ def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tre
 def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     """Frequencies shrunk towards those of all decisions of the same kind and bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
-    table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    table = by_action(counts, game)
     group = (
         decision_kind(rules_of(game).tree, node) * max(rules_of(game).abstraction.counts) + bucket
     )
@@ -182,9 +179,7 @@ def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
     table += PRIOR * pooled / pooled.sum(axis=1, keepdims=True)
-    policy = np.zeros(game.n_slots)
-    policy[slot_of[slot_of >= 0]] = (table / table.sum(axis=1, keepdims=True))[slot_of >= 0]
-    return policy
+    return by_slot(table / table.sum(axis=1, keepdims=True), game)
 
 
 def _matrix(tree: BettingTree, node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
@@ -219,6 +214,19 @@ def slots_of(game: Game) -> np.ndarray:
     return rules_of(game).slots()
 
 
+def by_action(values: np.ndarray, game: Game) -> np.ndarray:
+    """float64[information sets, 3] from float64[slots]; 0 where an action is illegal."""
+    slots = slots_of(game)
+    return np.where(slots >= 0, values[np.maximum(slots, 0)], 0.0)
+
+
+def by_slot(table: np.ndarray, game: Game) -> np.ndarray:
+    """float64[slots] from float64[information sets, 3]."""
+    slots, values = slots_of(game), np.zeros(game.n_slots)
+    values[slots[slots >= 0]] = table[slots >= 0]
+    return values
+
+
 def _direct_counts(observations: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     """float64[slots]: numbers of observations; those with hidden cards are spread over the buckets
     by their probability."""
@@ -238,8 +246,7 @@ def _direct_counts(observations: Observations, buckets: np.ndarray, game: Game) 
 
 def count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
     """float64[information sets, 3]: relative frequencies; a call without observations."""
-    slot_of = slots_of(game)
-    shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    shares = by_action(counts, game)
     shares[shares.sum(axis=1) < MIN_OBSERVATIONS] = np.eye(len(ACTIONS))[CALL]
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
@@ -285,7 +292,10 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         if not game.can("hands") or content["fingerprint"] != game.fingerprint:
             raise BadFile(f"{path}: a model for {content['game']}, not for {game.name}")
         counts = _read_counts(content["counts"], game)
-        trees = tuple(_read_tree(tree) for tree in content["trees"])
+        trees = tuple(from_json(tree) for tree in content["trees"])
+        named = {(tree.classes, *(column.name for column in tree.attributes)) for tree in trees}
+        if not named <= {(ACTIONS, *FEATURES)}:
+            raise BadFile("damaged (a tree with other features or actions)")
         if content["kind"] not in KINDS or len(trees) != (
             len(STREETS) if content["kind"] == "tree" else 0
         ):
@@ -307,16 +317,6 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
     if not checked:
         files.warn_unchecked(path)
     return model
-
-
-def _read_tree(content: Any) -> Tree:
-    tree = from_json(content)
-    if (
-        tuple(tree.classes) != ACTIONS
-        or tuple(attribute.name for attribute in tree.attributes) != FEATURES
-    ):
-        raise BadFile("damaged (a tree with other features or actions)")
-    return tree
 
 
 def _read_counts(pairs: Any, game: Game) -> np.ndarray:

@@ -88,8 +88,8 @@ def test_the_holidays_of_labor_are_there_by_subtree_raising() -> None:
     attributes, x, y = labor()
     grown = learn(attributes, x, y, CLASSES, confidence=None).text()
     assert "|   longterm-disability-assistance = yes\n|   |   statutory-holidays <= 10" in grown
-    kept = learn(attributes, x, y, CLASSES, subtree_raising=False)
-    assert kept.text().startswith(
+    stored = learn(attributes, x, y, CLASSES, subtree_raising=False)
+    assert stored.text().startswith(
         "wage-increase-first-year <= 2.5: bad (15.27/2.27)\nwage-increase-first-year > 2.5: good "
         "(41.73/7.0)\n"
     )

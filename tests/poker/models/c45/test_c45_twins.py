@@ -64,8 +64,10 @@ def test_the_cases_that_almost_meet_depend_on_exact_values_and_on_rows_without_w
         attributes, x, y, weights = near_data(seed)
         tree = shape(learn(attributes, x, y, ABC, weights))
         rounded += not same(tree, shape(learn(attributes, x.round(6), y, ABC, weights)))
-        kept = weights > 0
-        dropped += not same(tree, shape(learn(attributes, x[kept], y[kept], ABC, weights[kept])))
+        stored = weights > 0
+        dropped += not same(
+            tree, shape(learn(attributes, x[stored], y[stored], ABC, weights[stored]))
+        )
     assert rounded > 5
     assert dropped > 5
 

@@ -1,6 +1,6 @@
 """Tables: hands between a person and a strategy or a bot, written to disk move by move.
 
-Read in this order: `table` (hands, versions, winnings), `journal` (its file), `boards` and
-`game_boards` (what a player sees), `tree_games` and `holdem` (the hands), `holdem_review`,
-`opponents`, `tables` (all open tables), `routes`.
+Read in this order: `table` (hands, versions, winnings, journal), `tree_games` with `game_boards`
+and `holdem` (hands and what a player sees of them), `opponents`, `tables` (all open tables, and the
+requests about them).
 """

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.app.web.play.boards import Choice, History, who
+from counterplay.app.web.play.table import Choice, who
+from counterplay.app.web.play.tree_games import GameBoard, History
 from counterplay.core.games.leduc import BET_SIZE, PAID
 from counterplay.core.games.pam import CAUGHT, PRINCESS, STEP_LABELS
 
 ANTE = 1
+ONE_BET_RULES = (
+    "Check or bet one chip. After a bet the other calls or folds.",
+    "Without a fold the higher card takes the pot.",
+)
 Log = list[dict[str, str]]
 BID_RESULTS = ("lost", "tied", "won")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -23,10 +28,8 @@ STEP_KEYS = {
 }
 
 
-class OneBetBoard:
+class OneBetBoard(GameBoard):
     """One card each, one bet: Kuhn poker and One-Card Poker."""
-
-    rules: tuple[str, ...] = ()
 
     def _deal(self, history: History) -> tuple[str, str]:
         raise NotImplementedError
@@ -78,8 +81,7 @@ class KuhnBoard(OneBetBoard):
 
     rules = (
         "Three cards: jack, queen, king. Each of you antes one chip and gets one card.",
-        "Check or bet one chip. After a bet the other calls or folds.",
-        "Without a fold the higher card takes the pot.",
+        *ONE_BET_RULES,
     )
 
     def _deal(self, history: History) -> tuple[str, str]:
@@ -95,8 +97,7 @@ class OneCardBoard(OneBetBoard):
 
     rules = (
         "A deck of numbered cards. Each of you antes one chip and gets one card.",
-        "Check or bet one chip. After a bet the other calls or folds.",
-        "Without a fold the higher card takes the pot.",
+        *ONE_BET_RULES,
     )
 
     def _deal(self, history: History) -> tuple[str, str]:
@@ -107,7 +108,7 @@ class OneCardBoard(OneBetBoard):
         return f"1 to {history.game.rules.cards}"
 
 
-class LeducBoard:
+class LeducBoard(GameBoard):
     """Leduc hold'em: six cards, two rounds, a public card between them."""
 
     rules = (
@@ -168,7 +169,7 @@ def _leduc_text(before: str, letter: str, number: int) -> str:
     return "calls" if facing else "checks"
 
 
-class BluffBoard:
+class BluffBoard(GameBoard):
     """Bluff: the player's dice and the bids so far."""
 
     rules = (
@@ -232,7 +233,7 @@ def _bid_text(label: str) -> str:
     return f"{count} {face}{'s' if quantity > 1 else ''}"
 
 
-class GoofspielBoard:
+class GoofspielBoard(GameBoard):
     """Goofspiel: the hand, the prize and the results of earlier bids; all bids at the end."""
 
     rules = (
@@ -283,7 +284,7 @@ class GoofspielBoard:
         return bids
 
 
-class PamBoard:
+class PamBoard(GameBoard):
     """Princess and Monster: the grid, the own path and the moves left; both paths at the end."""
 
     rules = (
@@ -329,7 +330,7 @@ class PamBoard:
         return paths
 
 
-BOARDS: dict[str, type[Any]] = {
+BOARDS: dict[str, type[GameBoard]] = {
     "kuhn": KuhnBoard,
     "ocp": OneCardBoard,
     "leduc": LeducBoard,

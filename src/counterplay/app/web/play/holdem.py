@@ -1,8 +1,12 @@
-"""Hands of limit hold'em against a bot, and their luck adjustment.
+"""Hands of limit hold'em against a bot, their luck adjustment and their review.
 
 The person's strategy is unknown; the opponent's is known where it is a table. The luck adjustment
 (AIVAT, `poker/match/luck_adjustment.py`) takes seconds to prepare, so this happens in the
 background; hands that ended before are adjusted when it is ready.
+
+The cost of a move is the value lost against a best response that knows the opponent's strategy and
+sees what the person saw (`poker/holdem/holdings.py`). It is exact on the turn and the river, an
+estimate from sampled turns and rivers on the flop, and not computed before the flop.
 """
 
 from __future__ import annotations
@@ -12,11 +16,8 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from counterplay.app.web.games import HOLDEM, open_game
-from counterplay.app.web.play.boards import Choice, who
-from counterplay.app.web.play.table import IllegalMove
+from counterplay.app.web.play.table import Choice, IllegalMove, who
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import (
     CALL,
@@ -32,8 +33,16 @@ from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT, new_deal
+from counterplay.poker.holdem.holdings import BestActionSearch
 from counterplay.poker.match.referee import ask_bot, settle_deal, tell_bot
 
+FLOP = 1
+SAMPLES = {FLOP: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
+NOTE = (
+    "Against a best response that knows the strategy: exact on the turn and the river, an estimate "
+    "on the flop, not computed before it."
+)
+UNKNOWN_NOTE = "This bot does not reveal its probabilities, so the cost of moves is unknown."
 _random = random.SystemRandom()
 
 
@@ -60,12 +69,7 @@ class BotLuckAdjustment:
         if self._adjustment is None or not self._lock.acquire(blocking=False):
             return None
         try:
-            played = PlayedDeals(
-                np.array([hand.cards], dtype=np.uint8),
-                np.full((1, 2), np.nan),
-                np.zeros((1, 2), dtype=np.int32),
-            )
-            played.won[0, hand.seat], played.ends[0, hand.seat] = hand.won, hand.node
+            played = PlayedDeals.of_hand(hand.cards, hand.seat, hand.won, hand.node)
             return float(self._adjustment.adjusted(played)[0, hand.seat])
         finally:
             self._lock.release()
@@ -95,22 +99,17 @@ class HoldemSource:
         self.remembers = not isinstance(bot, TableBot)
 
     def new_hand(self, seat: int, deal: Any = None) -> HoldemHand:
-        return HoldemHand(self, seat, _checked_deal(deal))
+        if deal is None:
+            return HoldemHand(self, seat, tuple(_random.sample(range(N_CARDS), N_DEALT)))
+        cards = tuple(int(card) for card in deal)
+        if len(set(cards)) != N_DEALT or not set(cards) <= set(range(N_CARDS)):
+            raise IllegalMove("the cards of this deal are not valid")
+        return HoldemHand(self, seat, cards)
 
     def forget(self) -> None:
         """Restarts the bot's session."""
         if self.remembers:
             tell_bot(self.bot, "start", _random.randrange(2**60))
-
-
-def _checked_deal(deal: Any) -> tuple[int, ...]:
-    """Nine different cards: those of the journal, or a new deal."""
-    if deal is None:
-        return tuple(_random.sample(range(N_CARDS), N_DEALT))
-    cards = tuple(int(card) for card in deal)
-    if len(set(cards)) != N_DEALT or not set(cards) <= set(range(N_CARDS)):
-        raise IllegalMove("the cards of this deal are not valid")
-    return cards
 
 
 class HoldemHand:
@@ -202,14 +201,12 @@ class HoldemHand:
         ]
 
     def view(self) -> dict[str, Any]:
-        state = self.state
-        start = self._start_of_street()
+        state, start = self.state, self._start_of_street()
+        other = [card_text(card) for card in self.holding(1 - self.seat)]
         return {
             "kind": "holdem",
             "own": [card_text(card) for card in self.holding(self.seat)],
-            "other": [card_text(card) for card in self.holding(1 - self.seat)]
-            if self.showdown
-            else None,
+            "other": other if self.showdown else None,
             "board": [card_text(card) for card in self.cards[4 : 4 + state.on_board]],
             "street": STREETS[state.round],
             "pot": sum(start),
@@ -222,12 +219,10 @@ class HoldemHand:
 
     def _start_of_street(self) -> tuple[float, float]:
         """What each player had paid before this street."""
-        street = self.state.round
-        for node in self.nodes():
-            state = self._tree.states[node]
-            if state.round == street and state.acted == 0:
-                return state.paid if street else (0.0, 0.0)
-        return 0.0, 0.0
+        if self.state.round == 0:
+            return 0.0, 0.0
+        states = (self._tree.states[node] for node in self.nodes())
+        return next(one.paid for one in states if one.round == self.state.round)
 
     def _log(self) -> list[dict[str, str]]:
         log = []
@@ -242,9 +237,38 @@ class HoldemHand:
         return self._source.luck.adjusted(self)
 
     def review(self) -> dict[str, Any]:
-        from counterplay.app.web.play.holdem_review import review
+        """Every decision, the person's with its cost where that is known."""
+        bot, steps, total = self._source.bot, [], 0.0
+        known = isinstance(bot, TableBot)
+        for node, letter in zip(self.nodes(), self.moves(), strict=False):
+            state, names = self._tree.states[node], self._tree.actions[node]
+            chosen = names.index(LETTER[letter])
+            step: dict[str, Any] = {
+                "who": who(state.player(), self.seat),
+                "text": action_text(state, names[chosen]),
+                "choices": [button_text(state, name) for name in names],
+                "chosen": chosen,
+            }
+            if state.player() != self.seat:
+                step["shares"] = list(bot.shares(self.bot_view(node)).values()) if known else None
+            else:
+                values = action_values(self, bot, node) if known and state.round >= FLOP else None
+                step["values"] = values
+                step["cost"] = None if values is None else max(values) - values[chosen]
+                total += step["cost"] or 0.0
+            steps.append(step)
+        held = [card_text(card) for card in self.holding(1 - self.seat)]
+        note = NOTE if known else UNKNOWN_NOTE
+        facts = {"held": " ".join(held), "cards": held, "steps": steps}
+        return {**facts, "cost": total, "exact": False, "note": note}
 
-        return review(self, self._source.bot)
+
+def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float]:
+    """The value of each action at a decision of the person, from there on, in small bets."""
+    state = betting_tree(LIMIT).states[node]
+    own, samples = hand.holding(hand.seat), SAMPLES.get(state.round, {})
+    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes(), samples)
+    return search.action_values(node, hand.cards[4 : 4 + state.on_board])
 
 
 def button_text(state: Betting, action: str) -> str:
@@ -255,14 +279,10 @@ def button_text(state: Betting, action: str) -> str:
     if action == CALL:
         return f"Call {most - mine:g}" if most > mine else "Check"
     to = most + state.rules.bets[state.round]
-    return f"Raise to {to - _paid_before(state):g}" if state.bets else f"Bet {to - most:g}"
-
-
-def _paid_before(state: Betting) -> float:
-    """What each player had paid before this street, in a state with a bet."""
-    if state.round == 0:
-        return 0.0
-    return max(state.paid) - state.bets * state.rules.bets[state.round]
+    if not state.bets:
+        return f"Bet {to - most:g}"
+    before = most - state.bets * state.rules.bets[state.round] if state.round else 0.0
+    return f"Raise to {to - before:g}"
 
 
 def action_text(state: Betting, action: str) -> str:

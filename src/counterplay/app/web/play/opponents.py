@@ -28,10 +28,7 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
     if game_word == "holdem":
         bots = {name: spec.summary for name, spec in BOTS.items()}
         bots |= dict.fromkeys(catalog.user_defined, "user-defined")
-        return [
-            *saved,
-            *({"key": BOT + name, "name": name, "about": about} for name, about in bots.items()),
-        ]
+        return saved + [{"key": BOT + n, "name": n, "about": about} for n, about in bots.items()]
     equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
     return [
         {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},

@@ -1,4 +1,5 @@
-"""All tables by name: created, restored from disk, and the finished hands of each as a file.
+"""All tables by name: created, restored from disk, the finished hands of each as a file; and the
+requests about games and tables.
 
 The file is PHH for hold'em and a line of JSON per hand for other games, as the person saw the
 hands. A file that was cut off by a kill is rewritten from the journal.
@@ -6,32 +7,40 @@ hands. A file that was cut off by a kill is rewritten from the journal.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.games import open_game, title_of
-from counterplay.app.web.play.boards import History
+from counterplay.app.web.games import offered_games, open_game, title_of
+from counterplay.app.web.learning import LearnerMonitor
+from counterplay.app.web.play import opponents
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
-from counterplay.app.web.play.journal import Journal
-from counterplay.app.web.play.opponents import (
-    BOT,
-    LEARNER,
-    NO_OPPONENT,
-    HoldemOpponents,
-    offered_opponents,
-    tree_game_opponent,
+from counterplay.app.web.play.table import (
+    HandSource,
+    IllegalMove,
+    Journal,
+    PlayTable,
+    StaleVersion,
 )
-from counterplay.app.web.play.table import HandSource, PlayTable
-from counterplay.app.web.play.tree_games import TreeGameSource
+from counterplay.app.web.play.tree_games import History, TreeGameSource, board_of
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.parallel.jobs import BackgroundJobs
 from counterplay.poker.histories.phh import phh_block
 from counterplay.poker.histories.records import HandRecord, observed_by
 
+MOST = 10**9
+POLLS = 10  # of 0.05 s for the preparation of an opponent, before the reply is a job
 MOST_OPEN = 500
 PERSON = "you"
 
@@ -40,8 +49,8 @@ class TableStore:
     """The tables in one folder; those used last are in memory."""
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
-        self._folder, self._catalog = folder, catalog
-        self.bots = HoldemOpponents(catalog)
+        self._folder, self.catalog = folder, catalog
+        self.bots = opponents.HoldemOpponents(catalog)
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
         self._lock = threading.Lock()  # two tabs after a restart get the same table
 
@@ -49,9 +58,10 @@ class TableStore:
         """Creates a table; this takes as long as the opponent needs to be computed."""
         game = open_game(game_name)
         word = game.name.partition("(")[0]
-        names = {choice["key"]: choice["name"] for choice in offered_opponents(word, self._catalog)}
+        offered = opponents.offered_opponents(word, self.catalog)
+        names = {choice["key"]: choice["name"] for choice in offered}
         if opponent not in names:
-            raise BadParameter(NO_OPPONENT)
+            raise BadParameter(opponents.NO_OPPONENT)
         source = self._source(game, opponent)
         facts = {
             "game": game.name,
@@ -80,10 +90,11 @@ class TableStore:
         if game.can("bots"):
             bot = self.bots.get(opponent)
             return HoldemSource(bot, luck_adjustment_of(bot))
-        return TreeGameSource(game, tree_game_opponent(opponent, game, self._catalog))
+        return TreeGameSource(game, opponents.tree_game_opponent(opponent, game, self.catalog))
 
     def _add(self, journal: Journal, source: HandSource) -> PlayTable:
-        table = PlayTable(journal, source, slow=journal.facts["opponent"] == BOT + LEARNER)
+        slow = journal.facts["opponent"] == opponents.BOT + opponents.LEARNER
+        table = PlayTable(journal, source, slow)
         self._open[table.name] = table
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
@@ -101,8 +112,7 @@ def log_text(table: PlayTable, first: int = 0) -> str:
 
 def append_log(table: PlayTable) -> None:
     """Appends the last finished hand to the file."""
-    path = table.journal.folder / log_name(table)
-    with open(path, "ab") as file:
+    with open(table.journal.folder / log_name(table), "ab") as file:
         file.write(log_text(table, len(table.done) - 1).encode())
 
 
@@ -116,44 +126,130 @@ def repair_log(table: PlayTable) -> None:
 
 def _hand_text(table: PlayTable, number: int) -> str:
     hand: Any = table.done[number]
+    name = "".join(c for c in str(table.journal.facts["opponent_name"]) if c.isprintable())
+    opponent = name if name and name != PERSON else f"{name or 'bot'} (2)"
     if isinstance(hand, HoldemHand):
-        return phh_block(_record(hand, number, _opponent_name(table)), number + 1)
+        return phh_block(_record(hand, number, opponent), number + 1)
+    prefix, labels = History(hand.history.game), []
+    for move in hand.history.moves:  # what chance drew stays in the journal
+        if move.player >= 0:
+            labels.append(prefix.labels()[move.child])
+        prefix.move(move.child)
     line = {
         "hand": number + 1,
         "game": table.journal.facts["game"],
-        "opponent": _opponent_name(table),
+        "opponent": opponent,
         "player": hand.seat + 1,
-        "moves": _action_labels(hand.history),
+        "moves": labels,
         "won": hand.won,
     }
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _action_labels(history: History) -> list[str]:
-    """The actions of both players; what chance drew stays in the journal."""
-    prefix, labels = History(history.game), []
-    for move in history.moves:
-        if move.player >= 0:
-            labels.append(prefix.labels()[move.child])
-        prefix.move(move.child)
-    return labels
-
-
 def _record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
     """A finished hand as the person saw it."""
     names = (PERSON, opponent) if hand.seat == 0 else (opponent, PERSON)
-    whole = HandRecord(
-        number,
-        *names,
-        hand.state.history,
-        hand.cards[4 : 4 + hand.state.on_board],
-        hand.holding(0),
-        hand.holding(1),
-        hand.won if hand.seat == 0 else -hand.won,
-    )
-    return observed_by(whole, PERSON)
+    board, holdings = hand.cards[4 : 4 + hand.state.on_board], (hand.holding(0), hand.holding(1))
+    won = hand.won if hand.seat == 0 else -hand.won
+    record = HandRecord(number, *names, hand.state.history, board, *holdings, won)
+    return observed_by(record, PERSON)
 
 
-def _opponent_name(table: PlayTable) -> str:
-    name = "".join(c for c in str(table.journal.facts["opponent_name"]) if c.isprintable())
-    return name if name and name != PERSON else f"{name or 'bot'} (2)"
+def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
+    """The requests about games and tables."""
+
+    def find(request: Request) -> PlayTable:
+        return tables.find(request.path_params["name"])
+
+    async def new(request: Request) -> Response:
+        data = await http.json_body(request)
+        game, opponent = http.text_field(data, "game"), http.text_field(data, "opponent")
+        if not tables.bots.ready(opponent):
+            job = jobs.start(
+                f"preparing {opponent}", lambda job: tables.bots.prepare(opponent, job.progress)
+            )
+            for _ in range(POLLS):
+                await asyncio.sleep(0.05)
+                if job.state != "running":
+                    break
+            else:
+                return http.json_reply({"job": job.key}, 202)
+            if job.state == "failed":
+                raise BadParameter(job.problem)
+        return http.json_reply(_state(await http.in_thread(tables.new, game, opponent)))
+
+    async def act(request: Request) -> Response:
+        data = await http.json_body(request)
+        choice = http.integer_field(data, "choice", 0, 1_000)
+        table = await http.in_thread(find, request)
+        return await _change(table, data, lambda table, at: table.act(at, choice))
+
+    async def deal(request: Request) -> Response:
+        data, table = await http.json_body(request), await http.in_thread(find, request)
+        return await _change(table, data, lambda table, at: table.next_hand(at))
+
+    def review(request: Request) -> dict[str, Any]:
+        return find(request).review(http.integer_field(request.query_params, "hand", 0, MOST))
+
+    def trees(request: Request) -> dict[str, Any]:
+        learner = _learner(find(request))
+        return {"trees": [] if learner is None else learner.trees}
+
+    async def log(request: Request) -> Response:
+        table = await http.in_thread(find, request)
+        return http.download(log_text(table), log_name(table))
+
+    return [
+        http.json_route("/games", lambda request: _games(tables.catalog)),
+        http.route("/tables", new, "POST"),
+        http.json_route("/tables/{name}", lambda request: _state(find(request))),
+        http.route("/tables/{name}/act", act, "POST"),
+        http.route("/tables/{name}/deal", deal, "POST"),
+        http.json_route("/tables/{name}/review", review),
+        http.route("/tables/{name}/hands", log),
+        http.json_route("/tables/{name}/trees", trees),
+    ]
+
+
+def _games(catalog: Catalog) -> dict[str, Any]:
+    games: list[dict[str, Any]] = []
+    for game in offered_games():
+        word, rules = game["word"], None
+        if word != "holdem":
+            rules = list(board_of(open_game(game["name"])).rules)
+        games.append(
+            {**game, "rules": rules, "opponents": opponents.offered_opponents(word, catalog)}
+        )
+    return {"games": games}
+
+
+async def _change(
+    table: PlayTable, data: dict[str, Any], change: Callable[[PlayTable, int], None]
+) -> Response:
+    """Changes a table at a version and returns its state; status 409 at another version."""
+    version = http.integer_field(data, "version", 0, MOST)
+    async with table.lock:
+        done = len(table.done)
+        try:
+            if table.slow:
+                await http.in_thread(change, table, version)
+            else:
+                change(table, version)
+        except StaleVersion:
+            return http.json_reply(_state(table), 409)
+        except IllegalMove as error:
+            raise BadParameter(str(error)) from None
+        if len(table.done) > done:
+            append_log(table)
+        return http.json_reply(_state(table))
+
+
+def _learner(table: PlayTable) -> LearnerMonitor | None:
+    """The opponent of a table, if it learns."""
+    bot = getattr(table.source, "bot", None)
+    return bot if isinstance(bot, LearnerMonitor) else None
+
+
+def _state(table: PlayTable) -> dict[str, Any]:
+    learner = _learner(table)
+    return {**table.state(), "learning": None if learner is None else learner.learning()}

@@ -1,4 +1,8 @@
-"""Hands of games with a tree, against a strategy, and their review.
+"""Games with a tree at a table: histories, boards, which describe them to a player, hands against a
+strategy, and their review.
+
+A board reads the whole history and returns only what one player knows: at that player's turn the
+same for every history of the information set, which a test checks for every game.
 
 The cost of a move is exact: the counterfactual value of a best response to the opponent's strategy
 at the information set, minus that of the move that was made followed by the best response.
@@ -9,17 +13,114 @@ from __future__ import annotations
 import math
 import random
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.web.play.boards import Choice, GameBoard, History, board_of, who
-from counterplay.app.web.play.table import IllegalMove
+from counterplay.app.web.play.table import Choice, IllegalMove, who
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
+from counterplay.core.forms.rules import CHANCE, TERMINAL
 from counterplay.core.match.luck_adjustment import adjusted_payoffs
 
 _random = random.SystemRandom()
+
+
+class Move(NamedTuple):
+    """A move: the player, the number of the child node, and the action of the rules' state."""
+
+    player: int
+    child: int
+    action: Any
+
+
+class History:
+    """A history of `game`, extended move by move; `state` is the rules' state at its end."""
+
+    def __init__(self, game: Any, children: list[int] | None = None) -> None:
+        self.game = game
+        self.node = 0
+        self.state: Any = game.rules.root()
+        self.moves: list[Move] = []
+        for child in children or []:
+            self.move(child)
+
+    @property
+    def player(self) -> int:
+        """The player who acts: 0, 1, CHANCE or TERMINAL."""
+        return int(self.game.tree.player[self.node])
+
+    @property
+    def over(self) -> bool:
+        return self.player == TERMINAL
+
+    @property
+    def infoset(self) -> int:
+        """The information set of the player who acts."""
+        return int(self.game.tree.row[self.node])
+
+    @property
+    def n_children(self) -> int:
+        first = self.game.tree.first_child
+        return int(first[self.node + 1] - first[self.node])
+
+    def labels(self) -> list[str]:
+        """Names of the actions, in the order of the children."""
+        low = int(self.game.tree.first[self.infoset])
+        names: list[str] = self.game.labels.action[low : low + self.n_children]
+        return names
+
+    def payoff(self, player: int) -> float:
+        return float(self.game.tree.payoff[self.infoset, player])
+
+    def move(self, child: int) -> None:
+        """Moves on to a child of the node."""
+        action = self.state.actions()[child]
+        below = self.state.child(action)
+        self.moves.append(Move(self.player, child, action))
+        self.state = below
+        self.node = int(self.game.tree.first_child[self.node]) + child
+
+    def probabilities(self, policy: np.ndarray) -> np.ndarray:
+        """Probability of each child: of chance, or under `policy`."""
+        tree, row, n = self.game.tree, self.infoset, self.n_children
+        if self.player == CHANCE:
+            low = int(tree.chance_first[row])
+            return np.asarray(tree.chance_probability[low : low + n])
+        low = int(tree.first[row])
+        return np.asarray(policy[low : low + n])
+
+
+class GameBoard:
+    """How a game is described to a player. This one is for games without a board of their own: it
+    shows the name of the information set."""
+
+    #: The rules of the game, for a beginner.
+    rules: tuple[str, ...] = ("You see the name of your information set, and choose an action.",)
+
+    def view(self, history: History, seat: int) -> dict[str, Any]:
+        """What the player in `seat` sees; at the end also what is then revealed."""
+        name = "" if history.over else history.game.labels.infoset[history.infoset]
+        return {"kind": "plain", "infoset": name, "log": []}
+
+    def choices(self, history: History) -> list[Choice]:
+        """The actions of the player who acts."""
+        return [Choice(name, str(k + 1)) for k, name in enumerate(history.labels())]
+
+    def move_text(self, history: History, player: int, child: int) -> str:
+        """The next move of `player` in words, such as `bets 1`."""
+        return history.labels()[child]
+
+    def held_text(self, history: History, seat: int) -> str:
+        """What a player holds, in words."""
+        return "private information"
+
+
+def board_of(game: Any) -> GameBoard:
+    """The board of a game, by the first word of its name."""
+    from counterplay.app.web.play.game_boards import BOARDS
+
+    return BOARDS.get(game.name.partition("(")[0], GameBoard)()
 
 
 class TreeGameSource:
@@ -29,7 +130,7 @@ class TreeGameSource:
 
     def __init__(self, game: Any, strategy: Any) -> None:
         self.game, self.strategy = game, strategy
-        self.board: GameBoard = board_of(game)
+        self.board = board_of(game)
         self.rules = self.board.rules
 
     def new_hand(self, seat: int, deal: Any = None) -> TreeHand:
@@ -118,7 +219,12 @@ def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict
                 "who": who(move.player, seat),
             }
             if move.player == seat:
-                step |= _cost(prefix, best, move.child)
+                low = int(prefix.game.tree.first[prefix.infoset])
+                values = best.action_value[low : low + prefix.n_children].tolist()
+                step |= {"values": None, "cost": None}
+                if not math.isnan(values[move.child]):
+                    most = max(x for x in values if not math.isnan(x))
+                    step |= {"values": values, "cost": most - values[move.child]}
                 total += step["cost"] or 0.0
             else:
                 step["shares"] = prefix.probabilities(strategy.probabilities).tolist()
@@ -126,15 +232,6 @@ def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict
         prefix.move(move.child)
     held = board.held_text(history, 1 - seat)
     return {"held": held, "steps": steps, "cost": total, "exact": True, "note": ""}
-
-
-def _cost(history: History, best: InfosetValues, child: int) -> dict[str, Any]:
-    """The value of each action, and the cost of the one that was chosen."""
-    low = int(history.game.tree.first[history.infoset])
-    values = best.action_value[low : low + history.n_children].tolist()
-    if math.isnan(values[child]):
-        return {"values": None, "cost": None}
-    return {"values": values, "cost": max(x for x in values if not math.isnan(x)) - values[child]}
 
 
 @lru_cache(maxsize=8)

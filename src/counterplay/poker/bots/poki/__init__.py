@@ -1,9 +1,9 @@
 """Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published
 descriptions.
 
-Reading order: `settings.py` (constants and their sources), `strength.py` (hand strength, hand
-potential), `potential.py` (tables of both for all boards), `opponent.py` (frequencies, weight
-table), `strategy.py` (pre-flop expert system, post-flop triples), `bot.py`.
+Reading order: `strength.py` (hand strength, hand potential), `potential.py` (tables of both for all
+boards), `strategy.py` (constants and their sources, pre-flop expert system, post-flop triples),
+`opponent.py` (frequencies, weight table), `bot.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ published descriptions.
 
 Before the flop an expert system, afterwards a formula over hand strength and potential
 (`strategy.py`, `strength.py`) against a weight table of the opponent's holdings (`opponent.py`).
-Its constants are in `settings.py`.
+Its constants are in `strategy.py`.
 
 Deviations: heads-up only; no simulations; nothing is learnt from cards shown at a showdown.
 `opponent.py` states how calls at the cap and the bets faced are counted, and how weights are
@@ -37,9 +37,10 @@ from counterplay.poker.bots.poki.opponent import (
     reweight,
 )
 from counterplay.poker.bots.poki.potential import potentials
-from counterplay.poker.bots.poki.settings import PokiSettings, Triple
 from counterplay.poker.bots.poki.strategy import (
     BettingContext,
+    PokiSettings,
+    Triple,
     allows_semi_bluff,
     choose_strategy,
     income_rates,
@@ -168,8 +169,7 @@ class Poki(Bot):
             self._node = tree.moves[self._node][action]
 
     def _observe(self, state: Betting, action: int, board: tuple[int, ...], reweigh: bool) -> None:
-        """One action of the opponent: weights by the frequencies before it, then the
-        frequencies."""
+        """One action of the opponent: first the weights, by earlier frequencies, then these."""
         to_call = state.paid[self._seat] - state.paid[1 - self._seat]
         faced = bets_faced(to_call, state.bets)
         if reweigh:

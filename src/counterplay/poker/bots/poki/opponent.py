@@ -28,9 +28,9 @@ import numpy as np
 
 from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.bots.poki.potential import SCALE
-from counterplay.poker.bots.poki.settings import PokiSettings, Triple
+from counterplay.poker.bots.poki.strategy import PokiSettings, Triple
 from counterplay.poker.bots.poki.strength import set_masks
-from counterplay.poker.cards.canonical import hash_slot
+from counterplay.poker.cards.canonical import find_canonical, permuted_holding
 from counterplay.poker.cards.cards import N_HOLDINGS
 
 FOLDED, CALLED, RAISED = 0, 1, 2
@@ -82,11 +82,10 @@ class OpponentStrengths(NamedTuple):
     ppot: np.ndarray  # float64[1326]
     bins: np.ndarray  # int64[2049]: numbers of holdings by EHS; the last one is their total
     masks: np.ndarray  # int64[4]: workspace
-    suit_to: np.ndarray  # int64[4]: workspace, suit permutation to the canonical board
 
 
 def new_opponent_strengths() -> OpponentStrengths:
-    longs = [np.zeros(n, dtype=np.int64) for n in (N_BINS + 1, 4, 4)]
+    longs = [np.zeros(n, dtype=np.int64) for n in (N_BINS + 1, 4)]
     return OpponentStrengths(np.zeros(N_HOLDINGS), np.zeros(N_HOLDINGS), *longs)
 
 
@@ -102,23 +101,6 @@ class StrengthTables(NamedTuple):
 
 
 @jit
-def _find_row(tables: StrengthTables, out: OpponentStrengths) -> int:
-    """Row of the board `out.masks`; fills `suit_to`."""
-    masks = out.masks
-    a, b, c, d = masks[0] << 2, (masks[1] << 2) + 1, (masks[2] << 2) + 2, (masks[3] << 2) + 3
-    a, b = max(a, b), min(a, b)  # suits sorted by mask
-    c, d = max(c, d), min(c, d)
-    a, c = max(a, c), min(a, c)
-    b, d = max(b, d), min(b, d)
-    b, c = max(b, c), min(b, c)
-    out.suit_to[index(a & 3)] = 0
-    out.suit_to[index(b & 3)] = 1
-    out.suit_to[index(c & 3)] = 2
-    out.suit_to[index(d & 3)] = 3
-    return int(tables.row[hash_slot(tables.key, a >> 2, b >> 2, c >> 2, d >> 2)])
-
-
-@jit
 def fill_opponent_strengths(
     tables: StrengthTables,
     board: np.ndarray,
@@ -127,12 +109,12 @@ def fill_opponent_strengths(
     pairs: np.ndarray,
     out: OpponentStrengths,
 ) -> None:
-    """Fills `out` for a board of 0, 3, 4 or 5 cards (int64[5], -1 for none) and the own cards
-    (int64[2])."""
+    """Fills `out` for a board (int64[5], -1 for cards to come) and the own cards (int64[2])."""
     for k in range(index(len(out.bins))):
         out.bins[k] = 0
     set_masks(board, out.masks)
-    row = index(_find_row(tables, out)) if n_board > 0 else index(0)
+    link = find_canonical(tables, out.masks) if n_board > 0 else 0
+    row, permutation = index(link >> 8), link & 255
     early = index(len(tables.hs))
     total = 2162.0 if n_board == 3 else 2070.0
     for h in range(index(len(pairs))):
@@ -147,9 +129,7 @@ def fill_opponent_strengths(
         if n_board == 0:
             ehs, ppot = tables.equity[h], 0.0
         else:
-            x, y = (x & ~3) | out.suit_to[index(x & 3)], (y & ~3) | out.suit_to[index(y & 3)]
-            x, y = min(x, y), max(x, y)
-            canonical = index(y * (y - 1) // 2 + x)
+            canonical = index(permuted_holding(x, y, permutation))
             if n_board == 5:
                 ehs, ppot = tables.river[row - early, canonical] / 1980.0, 0.0
             else:

@@ -101,16 +101,14 @@ def _below(now: int, other: int) -> int:
 
 @jit(inline=True)
 def _rise(now: int, other: int, then: int, later: int) -> int:
-    """Twice the part of HP that PPot counts: behind to ahead 2, behind to tied 1, tied to ahead
-    1."""
+    """Twice what PPot counts of HP: behind to ahead 2, behind to tied 1, tied to ahead 1."""
     ahead, tied = other > now, other >= now
     return (1 if ahead & (later <= then) else 0) + (1 if tied & (later < then) else 0)
 
 
 @jit(inner=True)
 def _compare_classes(n: int, work: PotentialWorkspace) -> None:
-    """Fills `below` and `rising` of every class: first without card removal, then corrected for
-    shared types."""
+    """Fills `below` and `rising` of every class, corrected for the types that classes share."""
     for h in range(n):
         now, then = work.now[h], work.then[h]
         below, rising = np.int64(0), np.int64(0)

@@ -92,8 +92,7 @@ def holding_strength(masks: np.ndarray, a: Any, b: Any, scratch: np.ndarray) -> 
 
 @jit(inner=True)
 def fill_strengths(masks: np.ndarray, suit: int, classes: HoldingClasses) -> None:
-    """Fills `strength` for a board whose types are filled; only even types where there is no flush
-    suit."""
+    """Fills `strength` for a board with filled types; without a flush suit only even types."""
     step = ONE if suit != NO_SUIT else ONE + ONE
     for t in range(index(0), index(N_TYPES), step):
         for u in range(index(0), t + ONE, step):
@@ -185,8 +184,7 @@ def _add_comparisons(suit: int, next_card: int, lookahead: Lookahead) -> None:
 def fill_lookahead(
     board: np.ndarray, own: np.ndarray, pairs: np.ndarray, lookahead: Lookahead
 ) -> None:
-    """Fills `status` and `later` for a board (int64[5], -1 for cards to come) and the own cards
-    (int64[2])."""
+    """Fills `status` and `later` for a board (int64[5], -1 for none) and own cards (int64[2])."""
     set_masks(board, lookahead.board)
     set_masks(own, lookahead.own)
     suit = flush_suit(lookahead.board)

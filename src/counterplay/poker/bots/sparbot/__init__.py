@@ -4,8 +4,8 @@ description.
 Billings et al. 2003, "Approximating game-theoretic optimal strategies for full-scale poker";
 Billings 2006, chapter 3. The original's buckets, transition probabilities and strategy were never
 published: this bot is built by the same method. Each file states what was published and what was
-chosen. Reading order: `poker/abstraction/sparbot.py` (the abstraction), `chance.py` (transition
-probabilities and expected-value tables), `model.py` (the abstract games), `build.py`.
+chosen. Reading order: `poker/abstraction/sparbot.py` (the abstraction), `model.py` (the
+abstract games and their chance moves), `build.py`.
 """
 
 from __future__ import annotations

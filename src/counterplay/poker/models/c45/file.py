@@ -50,8 +50,7 @@ def from_json(data: Mapping[str, Any]) -> Tree:
     try:
         names = [field.name for field in fields(Settings)]
         settings = Settings(**_exactly(data.get("settings"), names, "the settings"))
-        entries = _list(data.get("attributes"), "the attributes")
-        attributes = tuple(_attribute(entry) for entry in entries)
+        attributes = tuple(map(_attribute, _list(data.get("attributes"), "the attributes")))
         check_names([attribute.name for attribute in attributes], "names of attributes")
         classes = check_names(_list(data.get("classes"), "the classes"), "classes")
         if not classes:
@@ -68,10 +67,7 @@ def _attribute(entry: object) -> Attribute:
 
 
 def _tree(
-    attributes: tuple[Attribute, ...],
-    classes: tuple[str, ...],
-    nodes: list[Any],
-    settings: Settings,
+    attributes: tuple[Attribute, ...], classes: tuple[str, ...], nodes: list[Any], options: Settings
 ) -> Tree:
     if not nodes:
         raise _damaged("it has no nodes")
@@ -94,7 +90,7 @@ def _tree(
         lost = abs(counts[list(successors)].sum(axis=0) - counts[node])
         if successors and np.any(lost > MAX_LOST * (1 + total)):
             raise _damaged(f"the counts of node {node} are not those of its children")
-    return Tree(attributes, classes, attribute, threshold, tuple(children), counts, settings)
+    return Tree(attributes, classes, attribute, threshold, tuple(children), counts, options)
 
 
 def _counts(counts: object, n: int, node: int) -> list[float]:
@@ -124,12 +120,7 @@ def _test(
 
 def _check_shape(children: list[tuple[int, ...]]) -> None:
     """Every node but the root is the child of exactly one node before it."""
-    later = [
-        successor
-        for node, successors in enumerate(children)
-        for successor in successors
-        if successor > node
-    ]
+    later = [s for node, successors in enumerate(children) for s in successors if s > node]
     if len(later) < sum(map(len, children)) or sorted(later) != list(range(1, len(children))):
         raise _damaged("its nodes do not form a tree")
 

@@ -69,8 +69,7 @@ def group_patterns(
     weights: np.ndarray,
     n: int,
 ) -> TrainingPatterns:
-    """Groups equal rows. x: float64[rows, k], classes: int64[rows] below n, weights:
-    float64[rows]."""
+    """Groups equal rows of x, float64[rows, k]; classes: int64[rows] below n."""
     code = np.full(x.shape, MISSING, dtype=np.int64)
     values = []
     for a, attribute in enumerate(attributes):
@@ -131,8 +130,7 @@ def distribute(
 
 
 def best_split(data: TrainingPatterns, node: Node, settings: Settings) -> Split | None:
-    """The split of the largest gain ratio among those of at least about average gain; None makes a
-    leaf."""
+    """The split of the largest gain ratio among those of about average gain; None: a leaf."""
     total = float(node.counts.sum())
     if 2 * settings.min_leaf - total > SMALL or total - float(node.counts.max()) < SMALL:
         return None
@@ -167,26 +165,23 @@ def split_on(data: TrainingPatterns, node: Node, a: int, settings: Settings) -> 
             return None
         gain = float(information_gain(table[None], total)[0])
         return Split(a, gain, gain_ratio(gain, bags, total), np.nan, 0, len(data.values[a]))
-    return _threshold(data.values[a], present, table, a, total, settings)
+    return _threshold(a, data.values[a], data.values[a][present], table, total, settings)
 
 
 def _threshold(
-    values: np.ndarray,
-    present: np.ndarray,
-    table: np.ndarray,
-    a: int,
-    total: float,
-    settings: Settings,
+    a: int, values: np.ndarray, here: np.ndarray, table: np.ndarray, total: float, options: Settings
 ) -> Split | None:
-    """The threshold with the largest information gain. table: float64[len(present), c]."""
+    """The threshold with the largest information gain. `here`: the values that occur at the node;
+    `table`: float64[len(here), c]."""
     left = np.cumsum(table, axis=0)
     if not len(left):
         return None
     pairs = np.stack([left[:-1], left[-1] - left[:-1]], axis=1)  # float64[thresholds, 2, c]
     bags = pairs.sum(axis=2)
     known = float(left[-1].sum())
-    least = min_split(known, table.shape[1], settings.min_leaf)
-    here = values[present]
+    least, tenth = float(options.min_leaf), 0.1 * known / table.shape[1]
+    if tenth - least >= SMALL:  # J48's rule: 25 is the maximum also where min_leaf is larger
+        least = min(tenth, MAX_MIN_SPLIT)
     candidates = np.flatnonzero((here[:-1] + GAP < here[1:]) & np.all(least - bags < SMALL, axis=1))
     if not len(candidates):
         return None
@@ -194,7 +189,7 @@ def _threshold(
     best = first_largest(gains)
     if best is None:
         return None
-    correction = float(np.log2(len(candidates))) / total if settings.mdl else 0.0  # MDL
+    correction = float(np.log2(len(candidates))) / total if options.mdl else 0.0  # MDL
     gain = float(gains[best]) - correction
     if gain <= SMALL:
         return None
@@ -205,13 +200,6 @@ def _threshold(
     # among the values of the whole training set, not only of this node
     limit = int(np.searchsorted(values, middle, side="right")) - 1
     return Split(a, gain, gain_ratio(gain, bags[at], total), float(values[limit]), limit, 2)
-
-
-def min_split(known: float, n_classes: int, min_leaf: int) -> float:
-    """Smallest weight of both sides of a threshold. (J48's rule: 25 is the maximum also where
-    min_leaf is larger.)"""
-    tenth = 0.1 * known / n_classes
-    return float(min_leaf) if tenth - min_leaf < SMALL else min(tenth, MAX_MIN_SPLIT)
 
 
 def first_largest(gains: np.ndarray) -> int | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import pow, sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -51,23 +52,15 @@ def learn(
     classes: np.ndarray,
     class_names: Sequence[str],
     weights: np.ndarray | None = None,
-    *,
-    confidence: float | None = 0.25,
-    min_leaf: int = 2,
-    laplace: bool = False,
-    subtree_raising: bool = True,
-    collapse: bool = True,
-    mdl: bool = True,
+    **options: Any,
 ) -> Tree:
     """Learns a tree. x: float64[n, k] (NaN = missing, nominal values as indices), classes: int[n],
     weights: float64[n], 1 each by default.
 
     A row of weight 3 counts as three rows. A row of weight 0 contributes its values, between which
-    thresholds may lie, as in J48. `confidence`: smaller values prune more; None prunes nothing.
-    `min_leaf`: weight that at least two branches of a test must have. `mdl`: subtract the cost of
-    choosing a threshold from the gain of numeric attributes.
+    thresholds may lie, as in J48. `options`: those of `Settings`.
     """
-    settings = Settings(confidence, min_leaf, laplace, subtree_raising, collapse, mdl)
+    settings = Settings(**options)
     columns, names = tuple(attributes), check_names(class_names, "names of classes")
     check_names([attribute.name for attribute in columns], "names of attributes")
     values = check_columns(columns, x)
@@ -190,7 +183,11 @@ def prune(data: TrainingPatterns, root: Node, settings: Settings) -> None:
 def _prune_one(data: TrainingPatterns, node: Node, confidence: float, raising: bool) -> bool:
     """Prunes at a node whose children are pruned. True if a branch was raised, so that the node
     must be pruned again."""
-    largest = largest_branch(node)
+    largest, most = node.children[0], 0.0  # the last of the children with the most weight
+    for child in node.children:
+        weight = float(child.counts.sum())
+        if most - weight < SMALL:
+            largest, most = child, weight
     as_leaf = leaf_errors(node.counts, confidence)
     as_branch = np.inf
     if raising:
@@ -205,16 +202,6 @@ def _prune_one(data: TrainingPatterns, node: Node, confidence: float, raising: b
         redistribute(data, node)
         return True
     return False
-
-
-def largest_branch(node: Node) -> Node:
-    """The last of the children with the most weight."""
-    best, most = node.children[0], 0.0
-    for child in node.children:
-        weight = float(child.counts.sum())
-        if most - weight < SMALL:
-            best, most = child, weight
-    return best
 
 
 def branch_errors(

@@ -26,8 +26,7 @@ KINDS = ("numeric", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the data. `values` names the values of a nominal column, which holds their
-    indices."""
+    """A column of the data. `values`: names of the values, which a nominal column indexes."""
 
     name: str
     kind: str = "numeric"
@@ -52,14 +51,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Settings:
-    """J48's options: -C, -M, -A, -S, -O, -J. `confidence=None` does not prune (-U)."""
+    """J48's options: -C, -M, -A, -S, -O, -J."""
 
-    confidence: float | None = 0.25
-    min_leaf: int = 2
+    confidence: float | None = 0.25  # smaller values prune more; None does not prune (-U)
+    min_leaf: int = 2  # weight that at least two branches of a test must have
     laplace: bool = False
     subtree_raising: bool = True
     collapse: bool = True
-    mdl: bool = True
+    mdl: bool = True  # subtract the cost of choosing a threshold from the gain
 
     def __post_init__(self) -> None:
         c = self.confidence
@@ -85,8 +84,7 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
 
 
 def check_columns(attributes: Sequence[Attribute], x: np.ndarray) -> np.ndarray:
-    """x as float64[n, k] with one column per attribute and whole numbers in range in the nominal
-    columns."""
+    """x as float64[n, k], a column per attribute, with valid indices in nominal columns."""
     try:
         data: np.ndarray = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
