@@ -38,12 +38,11 @@ def _tree_facts(game: Any) -> dict[str, Any]:
 
 
 def _without_tree(game: Any) -> dict[str, Any]:
-    rules = game.rules
     return {
         "tree": "none: information sets are discovered while sampling",
-        "keys of information sets": "exact" if rules.known_size == 1 else "a hash of 128 bits",
-        "most decisions of a history": rules.depth,
-        "most actions": rules.max_actions,
+        "keys of information sets": "exact" if game.form.shape.known == 1 else "a hash of 128 bits",
+        "most decisions of a history": game.depth,
+        "most actions": game.max_actions,
     }
 
 

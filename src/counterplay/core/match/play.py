@@ -25,6 +25,7 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
+from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
@@ -366,10 +367,10 @@ def _play_policies(
     game: Game, policies: tuple[Any, Any], schedule: MatchSchedule, block_range: BlockRange
 ) -> list[BlockResult]:
     """Plays consecutive blocks; only one where the match is luck-adjusted."""
-    workspace = new_workspace(block_range)
-    play_policy_blocks(
-        game.form, new_chance(game.form), *policies, schedule.blocks(block_range), workspace
-    )
+    workspace, chance = new_workspace(block_range), new_chance(game.form)
+    play_policy_blocks(game.form, chance, *policies, schedule.blocks(block_range), workspace)
+    if game.discovers_infosets:
+        game.check_rules(int(chance.size[PROBLEM]))
     results = block_results(block_range, workspace.tallies)
     if schedule.luck_adjusted:
         raw = PlayedDeals(None, workspace.won, workspace.ends)

@@ -114,6 +114,13 @@ def solve(
     game = as_game(game)
     _warn_without_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
+    if solver.sampled and game.forgets:
+        warnings.warn(
+            f"{game.name} is without perfect recall, at information set {game.forgets}: "
+            f"{solver.name} need not converge to an equilibrium, and the exploitability is not "
+            f"measured",
+            stacklevel=2,
+        )
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
 

@@ -18,7 +18,7 @@ from counterplay.core.base.errors import BadParameter, OutOfMemory
 from counterplay.core.forms.access import chance_buffer, chance_workspace
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
-from counterplay.core.forms.infoset_table import infoset_count, slot_count
+from counterplay.core.forms.infoset_table import PROBLEM, infoset_count, slot_count
 from counterplay.core.forms.rules_form import rules_workspace
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
@@ -40,7 +40,6 @@ from counterplay.core.parallel.pool import (
 from counterplay.core.solvers.base import Problem, Solver, probability
 from counterplay.core.solvers.hash_tables import (
     HashTables,
-    check_rules,
     infosets_of,
     rules_in,
     with_own_infosets,
@@ -299,7 +298,7 @@ class SamplingSolver(SynchronisedSolver):
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         played, touched = self._play(worker, done, n, stride, scale)
         while self._hash_tables is not None:
-            check_rules(worker, self.game.name)
+            self.game.check_rules(int(infosets_of(worker).size[PROBLEM]))
             if played == n:
                 break
             if not self._hash_tables.make_room(worker):
