@@ -58,7 +58,8 @@ class GameSpec:
         bound.apply_defaults()
         rules = self.make(*bound.args, **bound.kwargs)
         if self.arguments is not None:
-            return f"{self.name}({self.arguments(rules)})", rules
+            given = self.arguments(rules)
+            return f"{self.name}({given})" if given else self.name, rules
         parts = []
         for name, value in bound.arguments.items():
             default = signature.parameters[name].default
