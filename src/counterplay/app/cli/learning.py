@@ -119,8 +119,8 @@ def _line(block: AdaptiveBlock) -> str:
     adjusted = _adjusted(block)
     return (
         f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
-        f"so far {_plus_minus(block, 4)} sb/h   "
-        f"luck-adjusted {_plus_minus(adjusted, 4)}   {block.standing.playing}"
+        f"so far {_plus_minus(block, 4)} sb/h (95%)   "
+        f"luck-adjusted {_plus_minus(adjusted, 4)} sb/h (95%)   {block.standing.playing}"
     )
 
 
@@ -129,7 +129,7 @@ def _figure(blocks: list[AdaptiveBlock]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for name in ("hands", "last block", "so far, sb/h", "luck-adjusted", "plays"):
+    for name in ("hands", "last block", "so far, sb/h (95%)", "luck-adjusted (95%)", "plays"):
         table.add_column(name, justify="right" if name != "plays" else "left")
     for block in blocks[-12:]:
         means = _plus_minus(block, 3), _plus_minus(_adjusted(block), 3)

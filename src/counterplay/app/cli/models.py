@@ -146,7 +146,7 @@ def _estimate(trained: OpponentModel, held_out: Callable[[], OpponentModel]) -> 
 def _would_win(won: MatchResult) -> Worded:
     """What a response wins, with half its 95% interval."""
     half = (won.interval[1] - won.interval[0]) / 2
-    text = f"about {won.mean:+.2f} ± {half:.2f} sb/h from the model of the hands held out"
+    text = f"about {won.mean:+.2f} ± {half:.2f} sb/h (95%) from the model of the hands held out"
     return Worded(text, won.mean)
 
 

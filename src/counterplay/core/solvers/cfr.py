@@ -26,6 +26,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import FullWidthForm
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import (
     ComputeOptions,
     KernelThreads,
@@ -129,6 +130,14 @@ class FullWidth(Solver):
 
     def weights(self) -> np.ndarray:
         return np.concatenate([tables.strategy_sum for tables in self._regrets.tables])
+
+    def regrets(self) -> np.ndarray:
+        return np.concatenate([tables.regret for tables in self._regrets.tables])
+
+    def current_strategy(self) -> Strategy:
+        """The last iterate, which predictions and lower bounds on probabilities change."""
+        policy = np.concatenate([tables.policy for tables in self._regrets.tables])
+        return Strategy(self.game, policy)
 
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
@@ -60,6 +62,17 @@ class Run(Tabular):
     def exploitability(self) -> float:
         """The last one measured (b1 + b2), NaN if none."""
         return self.metrics[-1].exploitability if self.metrics else math.nan
+
+    @property
+    def current_strategy(self) -> Strategy:
+        """The last iterate, where `strategy` is the average; of solvers of the CFR family."""
+        return self._solver.current_strategy()
+
+    @property
+    def regrets(self) -> np.ndarray:
+        """float64[slots]: the cumulative counterfactual regrets, slot by slot of `strategy`; of
+        solvers of the CFR family."""
+        return self._solver.regrets()
 
     def columns(self) -> Columns:
         """One row per measurement."""
