@@ -9,7 +9,7 @@ from .common import Key, Node, Policy, grow, normalised, regret_matching, table
 
 
 class CFR:
-    """`variant`: cfr, cfr+, dcfr or pcfr+. Two players."""
+    """`variant`: cfr, cfr+, dcfr or pcfr+."""
 
     def __init__(
         self,
@@ -17,14 +17,16 @@ class CFR:
         variant: str = "cfr",
         alternating: bool = True,
         powers: Sequence[float] = (1.5, 0, 2),
+        players: int = 2,
     ) -> None:
-        self.root, self.variant, self.alternating = root, variant, alternating
+        self.turns = [(k,) for k in range(players)] if alternating else [tuple(range(players))]
+        self.root, self.variant = root, variant
         self.alpha, self.beta, gamma = powers
         self.gamma = {"cfr": 0.0, "cfr+": 1.0, "dcfr": gamma, "pcfr+": 2.0}[variant]
         self.regret, self.strategy_sum, self.predicted, self.sigma = table(), table(), table(), {}
 
     def iterate(self, t: int) -> None:
-        for turn in [(0,), (1,)] if self.alternating else [(0, 1)]:
+        for turn in self.turns:
             walks = []
             for player in turn:
                 # r(I, a) of this iteration, summed over the histories of I

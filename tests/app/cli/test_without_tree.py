@@ -51,7 +51,7 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
         ("evaluate", run, "--method", "guess"),
         ("evaluate", run, "--flops", "3"),
         ("frontier", run),
-        ("games", "kuhn(tree=False)"),
+        ("games", "kuhn(tree=2)"),
     ):
         done = typed(tmp_path, *command)
         assert one_sentence(done), (command, done)

@@ -133,7 +133,7 @@ def test_imperfect_recall_is_refused_where_it_matters() -> None:
         return Spot(0, mine, "where was it")
 
     game = game_of(Spot(0, {side: look(side) for side in ("left", "right")}, "hide"))
-    with pytest.raises(BadGame, match=r"player 1 has no perfect recall: information set 1 "):
+    with pytest.raises(BadGame, match=r"no perfect recall: information set 'where was it' is"):
         _ = game.sequence_form
     assert not game.perfect_recall
     assert (game.n_nodes, game.n_infosets) == (1 + 2 + 4 + 8, 3)

@@ -178,9 +178,12 @@ def test_both_seats(algorithm: str) -> None:
             both.strategy.probabilities[mine], single.strategy.probabilities[mine]
         )
         assert np.array_equal(single.strategy.probabilities[other], model.probabilities[other])
-    assert both.payoff == pytest.approx(sum(single.payoff for single in singles), abs=1e-15)
-    assert both.worst_case == pytest.approx(sum(single.worst_case for single in singles), abs=1e-15)
-    assert both.worst_case == pytest.approx(-cp.exploitability(game, both.strategy), abs=1e-12)
+    assert both.payoffs == tuple(single.payoff for single in singles)
+    assert both.worst_cases == tuple(single.worst_case for single in singles)
+    assert both.payoff == pytest.approx(sum(both.payoffs) / 2, abs=1e-15)  # as a match estimates it
+    assert both.worst_case == pytest.approx(sum(both.worst_cases) / 2, abs=1e-15)
+    assert both.exploitability == pytest.approx(cp.exploitability(game, both.strategy), abs=1e-12)
+    assert both.exploitation == pytest.approx(sum(both.payoffs), abs=1e-15)
 
 
 @pytest.mark.parametrize("player", SEATS)

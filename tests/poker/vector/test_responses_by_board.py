@@ -35,14 +35,14 @@ def model() -> cp.Strategy:
 
 
 def on_sequences(response: cp.Response) -> tuple[float, float]:
-    """Payoff and worst case by the sequence form."""
+    """Payoff and worst case by the sequence form, means of the seats."""
     tree = tree_game(RIVER_BETS)
     mine, model = (on_tree(s, RIVER_BETS, VIEW) for s in (response.strategy, response.model))
     payoff = worst = 0.0
     for seat in response.seats:
         payoff += float(cp.expected_value(tree, model.replace(mine, seat))[seat])
         worst -= cp.best_response(tree, mine, 1 - seat).value
-    return payoff, worst
+    return payoff / len(response.seats), worst / len(response.seats)
 
 
 def numbers(response: cp.Response) -> list[float]:
@@ -57,7 +57,8 @@ def test_numbers_are_those_of_the_sequence_form(model: cp.Strategy, player: int 
     payoff, worst = on_sequences(found)
     assert (found.payoff, found.worst_case) == pytest.approx((payoff, worst), abs=1e-9)
     if player is None:
-        assert (found.exploitation, found.exploitability) == (found.payoff, -found.worst_case)
+        sums = (2 * found.payoff, -2 * found.worst_case)
+        assert (found.exploitation, found.exploitability) == pytest.approx(sums, abs=1e-12)
     else:  # relative to the value of the game, which hold'em lacks
         assert math.isnan(found.exploitation)
         assert math.isnan(found.exploitability)
@@ -114,7 +115,8 @@ def test_a_frontier(model: cp.Strategy, tmp_path: Path) -> None:
     assert "p = 1, walking the boards" in said
     for point in curve.points:
         again = point.response.measured(flops=12)
-        assert (point.exploitation, point.exploitability) == (again.payoff, -again.worst_case)
+        assert point.exploitation == sum(again.payoffs)
+        assert point.exploitability == -sum(again.worst_cases)
     assert curve.points[1].exploitation > curve.points[0].exploitation
     assert "±" in curve.table()
     curve.save_csv(tmp_path / "curve.csv")
@@ -130,8 +132,8 @@ def test_advice_goes_by_the_upper_end(model: cp.Strategy) -> None:
             replace(
                 response,
                 p=p,
-                payoff=FlopEstimate(p, 0.1, 0.0, 40),
-                worst_case=FlopEstimate(-p, 0.2, 0.0, 40),
+                payoffs=(FlopEstimate(p, 0.1, 0.0, 40), 0.0),
+                worst_cases=(FlopEstimate(-p, 0.2, 0.0, 40), 0.0),
             )
         )
         for p in (0.25, 0.5)
@@ -177,7 +179,7 @@ def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.M
     monkeypatch.setattr(
         cp.Response,
         "with_worst_case",
-        lambda self, **_: replace(self, worst_case=FlopEstimate(-self.p, 0.1, 0.0, 40)),
+        lambda self, **_: replace(self, worst_cases=(FlopEstimate(-self.p, 0.1, 0.0, 40), 0.0)),
     )
     monkeypatch.setattr(cp.Response, "with_payoff", lambda self, **_: self)
     parameters = ResponseParameters(model.game, model, None, 0.0, "mcrnr")

@@ -231,8 +231,8 @@ def _ports(text: str) -> tuple[int, int]:
 def _report(result: MatchResult, log: Path | None, resumed: bool, as_json: bool) -> None:
     if as_json:
         log_text = None if log is None else str(log)
-        facts = {"interval": result.interval, "unit": "sb/h", "log": log_text}
-        print_json(asdict(result) | facts)
+        more = {"interval": result.interval, "unit": "sb/h", "log": log_text}
+        print_json(asdict(result) | more)
         return
     out.print(f"{result.a} against {result.b}: {result.mean:+.4f} sb/h{interval_text(result)}")
     won = seat_facts(result, result.a, ("the dealer", "the big blind"))

@@ -28,13 +28,14 @@ OTHER_GAMES = [
 
 
 def _sizes(game: Any) -> dict[str, Any]:
-    rules = game.rules
     if game.capabilities.discovered:
         return {
             "tree": "none: information sets are discovered while sampling",
-            "keys of information sets": "exact" if rules.known_size == 1 else "a hash of 128 bits",
-            "most decisions of a history": rules.depth,
-            "most actions": rules.max_actions,
+            "keys of information sets": "exact"
+            if game.form.shape.known == 1
+            else "a hash of 128 bits",
+            "most decisions of a history": game.depth,
+            "most actions": game.max_actions,
         }
     return {
         "histories": game.n_nodes,

@@ -36,6 +36,9 @@ STANDING = ("playing", "why", "confirmed", "budget", "changes")  # in JSON
 def match(
     a: Annotated[str, Argument(help=f"A player: {PLAYER}.")],
     b: Annotated[str | None, Argument(help="The other player, as the first.")] = None,
+    others: Annotated[
+        list[str] | None, Argument(help="The third player and so on, of a game of more than two.")
+    ] = None,
     hands: Annotated[
         int, Option("-n", "--hands", help="Hands; a duplicate deal is two.", parser=integer)
     ] = 100_000,
@@ -92,7 +95,7 @@ def match(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play a match of two strategies or bots. Print the result with its 95% interval.
+    """Play a match of strategies or bots. Print the result with its 95% interval.
 
     For example: counterplay match uniform always-call
     Ctrl-C prints the result of the hands played so far, and logs them.
@@ -116,7 +119,8 @@ def match(
         else:
             assert b is not None
             options = {"duplicate": duplicate is not False, "luck_adjusted": luck}
-            stopped = _match(a, b, hands, seed, game, {**options, **plan}, as_json)
+            players = [a, b, *(others or ())]
+            stopped = _match(players, hands, seed, game, {**options, **plan}, as_json)
     except KeyboardInterrupt:
         err.print("stopped before a hand was played; there is no result")
         stopped = True
@@ -155,29 +159,53 @@ def _check_learner(b: str | None, hands: int, ignored: list[str]) -> None:
 
 
 def _match(
-    a: str, b: str, hands: int, seed: int, game: str | None, options: dict[str, Any], as_json: bool
+    players: list[str],
+    hands: int,
+    seed: int,
+    game: str | None,
+    options: dict[str, Any],
+    as_json: bool,
 ) -> bool:
     """Plays and prints; returns whether it was stopped."""
     from counterplay.core.match.play import play_match
     from counterplay.poker.players import game_between
 
+    a, b, *others = players
     with share_progress("match") as progress:
-        loaded = game_between((a, b), game)
+        loaded = game_between(players, game)
         try:
-            result = play_match(loaded, a, b, hands, seed, progress=progress, **options)
+            result = play_match(
+                loaded, a, b, hands, seed, progress=progress, others=others, **options
+            )
         except Interrupted as stop:
             if stop.result is None:
                 raise KeyboardInterrupt from None
             result = cast("MatchResult", stop.result)
     if as_json:
         facts = asdict(result) | {"a": a, "b": b, "interval": result.interval}
-        facts["unit"] = str(loaded.unit)
+        facts["each"] = [
+            one._asdict() | {"name": name} for one, name in zip(result.each, players, strict=False)
+        ]
+        if not others:
+            del facts["each"]
         if result.adjusted is not None:
             facts["adjusted"] |= {"interval": result.adjusted.interval}
         print_json(facts)
+    elif others:
+        _print_several(result, players, loaded)
     else:
         _print_result(result, a, b, loaded, options["log"])
     return result.stopped
+
+
+def _print_several(result: MatchResult, players: list[str], game: Game) -> None:
+    """The winnings of each of more than two players."""
+    for k, (name, one) in enumerate(zip(players, result.each, strict=True), 1):
+        interval = interval_text(result.of_player(one)) or ", one deal has no interval"
+        out.print(f"{k}. {name}: {one.mean:+.4f} {game.unit}{interval}")
+    facts: dict[str, Any] = {"hands": result.hands, "seed": result.seed}
+    facts["duplicate"] = "yes, each deal in all rotations" if result.duplicate else "no"
+    print_facts(facts | end_facts(result, None), False)
 
 
 def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | None) -> None:
@@ -313,8 +341,8 @@ def _table(as_json: bool) -> Iterator[Any]:
 def _line(block: AdaptiveBlock) -> str:
     return (
         f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
-        f"so far {_plus_minus(block, 4)} sb/h   "
-        f"luck-adjusted {_plus_minus(block.adjusted, 4)}   {block.standing.playing}"
+        f"so far {_plus_minus(block, 4)} sb/h (95%)   "
+        f"luck-adjusted {_plus_minus(block.adjusted, 4)} sb/h (95%)   {block.standing.playing}"
     )
 
 
@@ -323,7 +351,7 @@ def _figure(blocks: list[AdaptiveBlock]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for name in ("hands", "last block", "so far, sb/h", "luck-adjusted", "plays"):
+    for name in ("hands", "last block", "so far, sb/h (95%)", "luck-adjusted (95%)", "plays"):
         table.add_column(name, justify="right" if name != "plays" else "left")
     for block in blocks[-12:]:
         means = _plus_minus(block, 3), _plus_minus(block.adjusted, 3)

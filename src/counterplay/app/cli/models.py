@@ -129,7 +129,8 @@ def model(
             ),
             "verdict": Worded(VERDICTS[quality.verdict], quality.verdict),
             "a response would win": Worded(
-                f"about {won.mean:+.2f} ± {half:.2f} sb/h from the model of the hands held out",
+                f"about {won.mean:+.2f} ± {half:.2f} sb/h (95%) from the model of the hands "
+                f"held out",
                 won.mean,
             ),
             "advice": Worded(f"respond to it: {command}", "respond")

@@ -173,7 +173,7 @@ def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bo
 
 
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
-    seat = "both seats, summed" if response.player is None else response.game.seat(response.player)
+    seat = "both seats" if response.player is None else response.game.seat(response.player)
     facts = {
         "game": response.game.name,
         "responder": seat,
@@ -197,19 +197,27 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
 
 def _values(response: Any, as_json: bool) -> dict[str, Any]:
     """What a response wins and risks. What was not measured is null in JSON, else left out."""
-    both = response.player is None
+    both, game = response.player is None, response.game
     where = " (b1 + b2)" if both else ", below the value of the game"
     risk = named(f"exploitability{where}", "exploitability")
-    gain = named("exploitation, above the value of the game", "exploitation")
+    above = "exploitation, both seats summed" if both else "exploitation"
+    gain = named(f"{above}, above the value of the game", "exploitation")
+    mean = ", mean of both seats" if both else ""
     values: list[tuple[str, float, str]] = [
-        (named("payoff against the model", "payoff"), response.payoff, ""),
-        ("worst case", response.worst_case, "low"),
+        (named(f"payoff against the model{mean}", "payoff"), response.payoff, "")
+    ]
+    if both:
+        for seat, payoff in zip(response.seats, response.payoffs, strict=True):
+            as_seat = named(f"payoff as {game.seats[seat]}", f"payoff_as_player_{seat + 1}")
+            values.append((as_seat, payoff, ""))
+    sums: list[tuple[str, float, str]] = [
         (gain, response.exploitation, ""),
         (risk, response.exploitability, "high"),
     ]
-    boards = response.game.evaluator.on_request
+    values += [(named(f"worst case{mean}", "worst_case"), response.worst_case, "low"), *sums]
+    boards = game.evaluator.on_request
     if boards and both:
-        for name, value, too in values[2:]:
+        for name, value, too in sums:
             key = display.key_of(name)
             same = named(f"{key} {display.IN_MILLIBETS}", f"{key}{display.MILLIBETS_KEY}")
             values.append((same, display.MILLIBETS * value, too))

@@ -82,7 +82,8 @@ class MemoryWatch:
         if needed > self._free:
             raise TooLarge(
                 f"{what} needs more than the {self._free / 1e9:.3g} GB of memory that were free; "
-                f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
+                f"take a smaller game, or play without a tree: tree=False (or set "
+                f"{LIMIT_VARIABLE} if you know better)"
             )
 
 

@@ -19,6 +19,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import EXACT_BITS
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
 from counterplay.core.forms.rules_form import RulesForm, rules_workspace, take_step
+from counterplay.core.forms.state_probe import probe_states
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import new_state
 
@@ -57,6 +58,8 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
     from counterplay.core.forms.strategy import as_game_of
 
     game = as_game_of(game)
+    if game.discovers_infosets and game.compiled is None:
+        return _check_states(game, histories, seed)
     if game.compiled is None:
         return _check_tree(game)
     checker = RulesChecker(game.name, game.compiled)
@@ -69,6 +72,18 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
         checker.compare_tree(game.expanded)
     keys = "exact" if game.compiled.known_size == 1 else "hashed to 128 bits"
     return Checked(game.name, len(checker.paths), every, len(checker.sets), keys, with_tree)
+
+
+def _check_states(game: Game, histories: int, seed: int) -> Checked:
+    """The check of a game of states without a tree."""
+    probe = probe_states(game.rules, game.name, histories, seed)
+    if probe.forgets:
+        raise BadGame(
+            f"{game.name}: no perfect recall: information set {probe.forgets} is reached after "
+            f"different own actions"
+        )
+    keys = "labels hashed to 128 bits"
+    return Checked(game.name, probe.histories, False, probe.infosets, keys, False)
 
 
 def _check_tree(game: Game) -> Checked:

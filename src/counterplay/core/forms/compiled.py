@@ -10,6 +10,7 @@ import ast
 import hashlib
 import inspect
 import math
+import re
 import textwrap
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +22,7 @@ from numba import types as _types
 from numba.core import config as _config
 
 from counterplay.core.base.errors import BadGame
+from counterplay.core.forms.rule_helpers import unusable_name, used_values, with_helpers
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.core.kernels.call import plain_address
 from counterplay.core.kernels.jit import compile_rules
@@ -38,7 +40,7 @@ PLAY, RAW, SHARE, PASSIVE = range(4)  # modes of a step
 MOST_INLINE = 16
 MOST_ACTIONS = 10_000  # of a player at one state, and decisions of a history
 MOST_DRAWS = 10_000  # of chance in a row; more count as an endless history
-BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE = range(1, 8)
+BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE, FAILED = range(1, 9)
 PROBLEMS = {
     BAD_PLAYER: "player() gave no player, CHANCE or TERMINAL",
     BAD_COUNT: "actions() gave a number that is not from 1 to max_actions",
@@ -47,7 +49,9 @@ PROBLEMS = {
     BAD_KEY: "key() gave a number below 0 or above 2^60 (give it more words: known_size = 2)",
     TOO_LONG: "a history has more decisions than `depth`",
     BAD_PASSIVE: "passive() gave no action",
+    FAILED: "the rules failed",
 }
+COLOUR = re.compile(r"\x1b\[\d*m")  # in messages of Numba
 FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff", "passive")
 OPTIONAL = ("start", "chance", "passive")
 
@@ -214,9 +218,10 @@ def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool
     the constants are compiled in."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
     functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
+    helpers: dict[Any, Any] = {}
     for name in FUNCTIONS:
         written = getattr(type(rules), name)
-        functions[name] = None if written is None else pasted(written)
+        functions[name] = None if written is None else pasted(with_helpers(written, helpers))
     step = pasted(_step_of(functions, shape, uniform))
     constants = tuple(int(word) for word in rules.constants)
     inline = fixed and 0 < len(constants) <= MOST_INLINE
@@ -256,8 +261,10 @@ def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int
     try:
         code = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
     except numba.core.errors.NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None
+        written = [getattr(type(rules), function) for function in FUNCTIONS]
+        reason = unusable_name([function for function in written if function is not None])
+        reason = reason or " ".join(COLOUR.sub("", str(error)).split())[:400]
+        raise BadGame(f"{name}: the rules cannot be compiled: {reason}") from None
     return int(code.address), code
 
 
@@ -290,9 +297,7 @@ def _text_of(function: Any, seen: set[int]) -> bytes:
         return b""
     seen.add(id(function))
     parts = [_source(function)]
-    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    for name in sorted(_names_in(function.__code__)):
-        value = names.get(name)
+    for name, value in used_values(function).items():
         if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
             parts.append(_text_of(value, seen))
         elif isinstance(value, np.ndarray):
@@ -300,11 +305,6 @@ def _text_of(function: Any, seen: set[int]) -> bytes:
         elif isinstance(value, int | float | str | bytes | tuple):
             parts.append(f"{name}={value!r}".encode())
     return b"|".join(parts)
-
-
-def _names_in(code: Any) -> set[str]:
-    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
-    return {*code.co_names, *code.co_freevars}.union(*map(_names_in, inner))
 
 
 def _source(function: Any) -> bytes:

@@ -28,6 +28,7 @@ from counterplay.core.forms.representation import representation_of
 from counterplay.core.forms.rules import CompiledRules, FormRules, StateRules
 from counterplay.core.forms.rules_form import RulesForm
 from counterplay.core.forms.sequence import (
+    ImperfectRecall,
     SequenceForm,
     Treeplex,
     player_slots,
@@ -44,8 +45,9 @@ class Game:
     """A game by name. `rules` is a `StateRules`, `CompiledRules` or `FormRules` object; `cp.load`
     makes the built-in ones.
 
-    Compiled rules are played without a tree if `tree` is False, and if it is None and they have
-    more than `most_nodes` histories, or no method `count_nodes()` that says how many.
+    A game is played without a tree if `tree` is False, and if it is None and the tree would be too
+    large: of compiled rules, more than `most_nodes` histories, or no method `count_nodes()` that
+    says how many; of states, some million histories by an estimate.
     """
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
@@ -155,10 +157,33 @@ class Game:
         return form
 
     @property
-    def compiled_digest(self) -> bytes:
-        """Changes when the compiled rules do."""
+    def rules_digest(self) -> bytes:
+        """Changes when the rules do; the same with a tree and without."""
         digest: bytes = self._representation.digest
         return digest
+
+    @property
+    def keys(self) -> np.ndarray:
+        """uint64[n_infosets, 1 or 2]: the keys that the information sets of the tree have without
+        it."""
+        keys: np.ndarray = self._representation.keys
+        return keys
+
+    def described(self, key: np.ndarray, count: int) -> tuple[str, list[str]]:
+        """Labels of a discovered information set and of its actions, by its key."""
+        described: tuple[str, list[str]] = self._representation.described(key, count)
+        return described
+
+    def keys_of_label(self, label: str) -> np.ndarray | None:
+        """uint64[n, k]: the keys that an information set with this label has, one for each player;
+        None where labels do not say."""
+        keys: np.ndarray | None = self._representation.keys_of_label(label)
+        return keys
+
+    def check_rules(self, problem: int) -> None:
+        """Raises the error in the rules of which kernels noted the number; 0: none."""
+        if problem:
+            raise self._representation.error(problem)
 
     @cached_property
     def form(self) -> Any:
@@ -171,7 +196,8 @@ class Game:
         """The sequence form; for two players with perfect recall."""
         if self.has_tree and not self._capabilities.full_width:
             raise self._too_large("solved at full width")
-        return sequence_form(self.tree)
+        form: SequenceForm = self._remembered(sequence_form, self.tree)
+        return form
 
     @cached_property
     def cache(self) -> dict[Any, Any]:
@@ -183,7 +209,30 @@ class Game:
         """Each player's own decisions. `BadGame` if a player lacks perfect recall."""
         if self.n_players == 2:
             return tuple(Treeplex(side.parent, side.first) for side in self.sequence_form)
-        return tuple(treeplex(self.tree, player)[0] for player in range(self.n_players))
+        every = range(self.n_players)
+        return tuple(self._remembered(treeplex, self.tree, player)[0] for player in every)
+
+    def _remembered(self, build: Callable[..., Any], *arguments: Any) -> Any:
+        """What `build` gives; an error says by its label where a player forgets."""
+        try:
+            return build(*arguments)
+        except ImperfectRecall as error:
+            name = repr(self.labels.infoset[error.infoset])
+            raise ImperfectRecall(error.player, error.infoset, name) from None
+
+    @cached_property
+    def forgets(self) -> str:
+        """An information set at which a player has forgotten own actions, in words; empty if there
+        is none, or none is known in a game without a tree."""
+        if not self.has_tree:
+            return str(self._representation.forgets)
+        try:
+            self.treeplexes  # noqa: B018 - raises
+        except ImperfectRecall as error:
+            return f"{self.labels.infoset[error.infoset]!r} of {numbered(error.player)}"
+        except BadGame:  # no sequence form, for another reason
+            pass
+        return ""
 
     @cached_property
     def labels(self) -> Labels:

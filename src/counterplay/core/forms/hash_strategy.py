@@ -18,7 +18,6 @@ from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import (
-    PLAYER_BITS,
     InfosetTable,
     find_all,
     owners_of,
@@ -50,11 +49,11 @@ class HashStrategy(Strategy):
     def _check(self) -> None:
         if not self.game.discovers_infosets:
             raise BadStrategy(f"{self.game.name} has a list of information sets, and no keys")
-        rules, shares = self.game.rules, self.probabilities
+        shares = self.probabilities
         if (
             self.keys.shape != (len(self.counts), key_words(self.game.form.shape))
             or np.any(self.counts < 1)
-            or np.any(self.counts > rules.max_actions)
+            or np.any(self.counts > self.game.max_actions)
             or shares.shape != (int(self.first[-1]),)
         ):
             raise BadStrategy(f"arrays that are no strategy of {self.game.name}")
@@ -85,8 +84,7 @@ class HashStrategy(Strategy):
     @cached_property
     def played(self) -> HashPolicy:
         """The policy as kernels take it."""
-        most = self.game.rules.max_actions
-        return hash_policy(self.keys, self.counts, self.probabilities, most)
+        return hash_policy(self.keys, self.counts, self.probabilities, self.game.max_actions)
 
     def at(self, *infoset: Any) -> dict[str, float]:
         """Probabilities at one information set: by its label, or by the player (0, 1, ...) and the
@@ -120,7 +118,12 @@ class HashStrategy(Strategy):
 
     def _by_label(self, label: str) -> int:
         names = (label, *(f"{numbered(k)}: {label}" for k in range(self.game.n_players)))
-        rows = [self._labels[name] for name in names if name in self._labels]
+        keys, rows = self.game.keys_of_label(label), list[int]()
+        if keys is not None:
+            numbers = np.empty(len(keys), dtype=np.int64)
+            find_all(self._table.cells, keys, numbers)
+            rows = numbers[numbers >= 0].tolist()
+        rows = rows or [self._labels[name] for name in names if name in self._labels]
         if len(rows) == 1:
             return rows[0]
         if rows:
@@ -130,35 +133,21 @@ class HashStrategy(Strategy):
             f"uniform"
         )
 
-    def _known(self, i: int) -> tuple[int, tuple[int, ...]] | None:
-        """The player and what it knows; None where the key is a hash."""
-        if self.keys.shape[1] != 1:
-            return None
-        key = int(self.keys[i, 0])
-        return key & (2**PLAYER_BITS - 1), (key >> PLAYER_BITS,)
+    def _described(self, i: int) -> tuple[int, str, list[str]]:
+        """The player of a row, and the labels of its information set and actions."""
+        player = int(owners_of(self.keys[i : i + 1])[0])
+        return player, *self.game.described(self.keys[i], int(self.counts[i]))
 
     def name_of(self, i: int) -> str:
         """The label of a row, with its player in front."""
-        known = self._known(i)
-        player = int(owners_of(self.keys[i : i + 1])[0])
-        text = (
-            "#" + "".join(f"{int(word):016x}" for word in self.keys[i])
-            if known is None
-            else self.game.rules.label(*known)
-        )
-        return f"{numbered(player)}: {text}"
+        player, label, _ = self._described(i)
+        return f"{numbered(player)}: {label}"
 
     def row(self, i: int) -> Row:
         low, high = int(self.first[i]), int(self.first[i + 1])
-        known = self._known(i)
-        names = (
-            [str(action) for action in range(high - low)]
-            if known is None
-            else self.game.rules.action_labels(*known, high - low)
-        )
-        player = int(owners_of(self.keys[i : i + 1])[0])
+        player, label, names = self._described(i)
         shares = dict(zip(names, self.probabilities[low:high].tolist(), strict=True))
-        return Row(player, self.name_of(i), shares)
+        return Row(player, f"{numbered(player)}: {label}", shares)
 
     @property
     def n_rows(self) -> int:
@@ -270,9 +259,9 @@ def _matches(name: str, owner: int, pattern: str) -> bool:
 
 def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
     """uint64[m, k]: the keys of the information sets of a tree of `game`."""
-    if tree_game.compiled is None or tree_game.compiled_digest != game.compiled_digest:
+    if not tree_game.has_tree or tree_game.rules_digest != game.rules_digest:
         raise BadStrategy(f"a strategy for {game.name} cannot play {tree_game.name}")
-    return tree_game.expanded.keys
+    return tree_game.keys
 
 
 def hash_strategy_from_tree(strategy: Strategy, game: Game) -> HashStrategy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 USER_DEFINED = "my_game.py:MyGame"  # how to name a user-defined game
 LARGEST_NUMBER = 10**9
+TREE = re.compile(r"([(,])\s*tree\s*=\s*(True|False)\s*(?=[,)])")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class GameSpec:
         bound.apply_defaults()
         rules = self.make(*bound.args, **bound.kwargs)
         if self.arguments is not None:
-            return f"{self.name}({self.arguments(rules)})", rules
+            given = self.arguments(rules)
+            return f"{self.name}({given})" if given else self.name, rules
         parts = []
         for name, value in bound.arguments.items():
             default = signature.parameters[name].default
@@ -98,23 +101,41 @@ def load(name: str) -> Game:
     tree, as games too large for one always are."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
-    before, colon, rest = name.partition(":")
-    if colon and before in SOURCES:
-        return Game(name, SOURCES[before].read(rest))
-    if is_user_defined(name):
-        return Game(name, _user_rules(name))
-    _, dot, ending = name.rpartition(".")
-    if dot and ending in SOURCES:
-        return Game(name, SOURCES[ending].read(name))
-    word, args, kwargs = _parse(name)
-    tree = kwargs.pop("tree", None)
-    canonical, rules = _spec(word).bind(args, kwargs)
+    canonical, rules, tree = _named_rules(name)
     game = Game(canonical, rules, tree)
     if tree is None or game.has_tree == Game(canonical, rules).has_tree:
         return game
     opened = canonical.removesuffix(")")  # a name that loads the same game
     comma = "(" if opened == canonical else ","
     return Game(f"{opened}{comma}tree={tree})", rules, tree)
+
+
+def _named_rules(name: str) -> tuple[str, Any, bool | None]:
+    """The canonical name, the rules and the argument `tree` of a game by name."""
+    before, colon, _ = name.partition(":")
+    if colon and before in SOURCES:
+        name, tree = _split_tree(name)
+        return name, SOURCES[before].read(name.removeprefix(f"{before}:")), tree
+    if is_user_defined(name):
+        name, tree = _split_tree(name)
+        return name, _user_rules(name), tree
+    _, dot, ending = name.rpartition(".")
+    if dot and ending in SOURCES:
+        return name, SOURCES[ending].read(name), None
+    word, args, kwargs = _parse(name)
+    tree = kwargs.pop("tree", None)
+    return *_spec(word).bind(args, kwargs), tree
+
+
+def _split_tree(name: str) -> tuple[str, bool | None]:
+    """A name without its argument `tree`, and that argument."""
+    found = TREE.search(name)
+    if found is None:
+        return name, None
+    rest = name[: found.start()] + found[1] + name[found.end() :]
+    for text, short in (("(,", "("), (",,", ","), (",)", ")"), ("()", "")):
+        rest = rest.replace(text, short)
+    return rest, found[2] == "True"
 
 
 def _spec(word: str) -> GameSpec:

@@ -132,16 +132,27 @@ def key_at(chance: RulesWorkspace, node: int) -> tuple[int, int]:
 
 def key_of(shape: Shape, player: int, known: tuple[int, ...]) -> np.ndarray:
     """uint64[1, words]: the key of a player who knows `known`."""
-    chance = rules_workspace(shape, 1)
-    chance.facts[0] = (player, 1, *known)
+    return keys_of_known(np.array([player]), np.array([known], dtype=np.int64))
+
+
+def keys_of_known(players: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """uint64[n, words]: the keys of n players who know `known` (int64[n, k])."""
+    shape = Shape(1, 1, known.shape[1], 1, 1)
+    facts = np.ones((len(known), KNOWN + shape.known), dtype=np.int64)
+    facts[:, WHO], facts[:, KNOWN:] = players, known
+    keys = np.zeros((len(known), key_words(shape)), dtype=np.uint64)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
-        words = _key_of(chance)
-    return np.array([words[: key_words(shape)]], dtype=np.uint64)
+        _fill_keys(rules_workspace(shape, 1)._replace(facts=facts), keys)
+    return keys
 
 
 @jit
-def _key_of(chance: RulesWorkspace) -> tuple[int, int]:
-    return key_at(chance, ZERO)
+def _fill_keys(chance: RulesWorkspace, keys: np.ndarray) -> None:
+    for node in range(index(len(keys))):
+        low, high = key_at(chance, node)
+        keys[node, ZERO] = low
+        if keys.shape[1] > 1:
+            keys[node, ONE] = high
 
 
 @answers(access.chance_buffer, RulesForm)

@@ -115,18 +115,26 @@ def _follow_sequences(
     return -1
 
 
+class ImperfectRecall(BadGame):
+    """A player forgets at an information set."""
+
+    def __init__(self, player: int, infoset: int, name: str) -> None:
+        super().__init__(
+            f"player {player + 1} has no perfect recall: information set {name} is reached after "
+            f"different own actions"
+        )
+        self.player, self.infoset = player, infoset
+
+
 def treeplex(tree: HistoryTree, player: int) -> tuple[Treeplex, np.ndarray]:
-    """The player's treeplex, and the player's sequence at every node (int32[n]). `BadGame` without
-    perfect recall."""
+    """The player's treeplex, and the player's sequence at every node (int32[n]).
+    `ImperfectRecall` if the player forgets."""
     low, high = player_infosets(tree, player)
     parent = np.empty(high - low, dtype=np.int32)
     sequence = np.empty(tree.n_nodes, dtype=np.int32)
     bad = _follow_sequences(tree, player, low, parent, sequence)
     if bad >= 0:
-        raise BadGame(
-            f"player {player + 1} has no perfect recall: information set {bad} is reached after "
-            f"different own actions"
-        )
+        raise ImperfectRecall(player, bad, str(bad))
     return Treeplex(parent, tree.first[low : high + 1] - tree.first[low]), sequence
 
 

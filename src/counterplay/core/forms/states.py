@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from traceback import extract_tb
@@ -28,8 +28,9 @@ MOST_DEPTH = 10_000
 
 
 @dataclass
-class _TreeLists:
-    """The tree so far, in lists with one entry per node or per information set."""
+class TreeLists:
+    """The tree so far, in lists with one entry per node or per information set. Checks what the
+    rules give."""
 
     n_players: int
     player: list[int] = field(default_factory=list)
@@ -45,37 +46,17 @@ class _TreeLists:
     raw_outcomes: dict[Any, int] = field(default_factory=dict)
     raw_actions: list[list[Any]] = field(default_factory=list)  # per information set
 
-    def visit(self, state: State) -> list[State]:
-        """Records a state and returns its children. Outcomes and information sets that were seen
+    def visit(self, state: State) -> Sequence[Any]:
+        """Records a state and returns its actions. Outcomes and information sets that were seen
         before are looked up and not checked again."""
-        player = state.player()
+        player = player_of(state, self.n_players)
         if player == TERMINAL:
             self._record(player, self._outcome(state), 0)
-            return []
-        actions = state.actions()
-        if not isinstance(actions, list):
-            actions = list(islice(actions, MOST_ACTIONS + 1))
-        if not 0 < len(actions) <= MOST_ACTIONS:
-            raise self._bad_count(state, len(actions))
-        if player == CHANCE:
-            self._record(player, self._distribution(state, len(actions)), len(actions))
-        elif type(player) is int or isinstance(player, int | np.integer):
-            if not 0 <= player < self.n_players:
-                raise self._bad_player(player)
-            self._record(player, self._infoset(state, player, actions), len(actions))
-        else:
-            raise self._bad_player(player)
-        return [state.child(action) for action in actions]
-
-    def _bad_count(self, state: State, n_actions: int) -> BadGame:
-        if n_actions > MOST_ACTIONS:
-            return BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
-        return BadGame(f"no actions in a state that is not terminal: {state!r}")
-
-    def _bad_player(self, player: Any) -> BadGame:
-        return BadGame(
-            f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
-        )
+            return ()
+        actions = actions_of(state)
+        row = self._distribution if player == CHANCE else self._infoset
+        self._record(player, row(state, player, actions), len(actions))
+        return actions
 
     def _record(self, player: int, table_row: int, children: int) -> None:
         self.player.append(player)
@@ -87,29 +68,20 @@ class _TreeLists:
         try:
             return self.raw_outcomes[given]
         except (KeyError, TypeError):
-            payoffs = tuple(float(x) for x in given)
-        if len(payoffs) != self.n_players or not all(map(math.isfinite, payoffs)):
-            raise BadGame(f"payoffs() must give {self.n_players} finite numbers, not {payoffs}")
+            payoffs = checked_payoffs(given, self.n_players)
         outcome = self.outcomes.setdefault(payoffs, len(self.outcomes))
         self.raw_outcomes[payoffs] = outcome
         return outcome
 
-    def _distribution(self, state: State, n_actions: int) -> int:
+    def _distribution(self, state: State, player: int, actions: Sequence[Any]) -> int:
         given = state.chance()
         row = self.chance.row_of.get(tuple(given)) if type(given) is list else None
-        if row is not None and len(self.chance.rows[row]) == n_actions:
+        if row is not None and len(self.chance.rows[row]) == len(actions):
             return row
-        probabilities = np.array(given, dtype=np.float64)
-        if probabilities.shape != (n_actions,):
-            raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
-        if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
-            raise BadGame(
-                f"chance() gave probabilities that are negative or sum to "
-                f"{probabilities.sum():.9g}, not 1"
-            )
+        probabilities = checked_chance(given, len(actions))
         return self.chance.row(tuple(probabilities.tolist()), probabilities)
 
-    def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
+    def _infoset(self, state: State, player: int, actions: Sequence[Any]) -> int:
         key = (player, state.infoset())
         try:
             infoset = self.infosets.get(key)
@@ -128,8 +100,7 @@ class _TreeLists:
             infoset = self.infosets[key] = len(self.infosets)
             self.actions.append(labels)
             self.raw_actions.append(list(actions))
-            passive = state.passive() if hasattr(state, "passive") else None
-            self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
+            self.passive.append(passive_of(state, actions))
         elif self.actions[infoset] != labels:
             raise BadGame(
                 f"information set {key[1]!r} of player {player + 1} has actions "
@@ -138,22 +109,74 @@ class _TreeLists:
         return infoset
 
 
+def player_of(state: State, n_players: int) -> int:
+    """Who acts, checked."""
+    player = state.player()
+    if player in (TERMINAL, CHANCE):
+        return player
+    if not isinstance(player, int | np.integer) or not 0 <= player < n_players:
+        raise BadGame(f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{n_players - 1}")
+    return player
+
+
+def actions_of(state: State) -> list[Any]:
+    """The actions, checked to be neither none nor endless."""
+    actions = state.actions()
+    if not isinstance(actions, list):
+        actions = list(islice(actions, MOST_ACTIONS + 1))
+    if not actions:
+        raise BadGame(f"no actions in a state that is not terminal: {state!r}")
+    if len(actions) > MOST_ACTIONS:
+        raise BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
+    return actions
+
+
+def passive_of(state: Any, actions: Sequence[Any]) -> int:
+    """The number of the action that checks or calls, or `NO_ACTION`."""
+    passive = state.passive() if hasattr(state, "passive") else None
+    return actions.index(passive) if passive in actions else NO_ACTION
+
+
+def checked_payoffs(given: Sequence[Any], n_players: int) -> tuple[float, ...]:
+    """What payoffs() gave, one finite number for each player."""
+    payoffs = tuple(float(x) for x in given)
+    if len(payoffs) != n_players or not all(map(math.isfinite, payoffs)):
+        raise BadGame(f"payoffs() must give {n_players} finite numbers, not {payoffs}")
+    return payoffs
+
+
+def checked_chance(given: Sequence[Any], n_actions: int) -> np.ndarray:
+    """What chance() gave, a distribution over the actions."""
+    probabilities = np.array(given, dtype=np.float64)
+    if probabilities.shape != (n_actions,):
+        raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
+    if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
+        raise BadGame(
+            f"chance() gave probabilities that are negative or sum to "
+            f"{probabilities.sum():.9g}, not 1"
+        )
+    return probabilities
+
+
 NEEDED = ("player", "actions", "child", "infoset", "chance", "payoffs")
 
 
-def _children(lists: _TreeLists, state: State, name: str) -> list[State]:
-    """The children of a state. An error in the rules is reported with the state and the method."""
+def _children(lists: TreeLists, state: State, name: str) -> list[State]:
+    """Records a state and returns its children."""
     try:
-        return lists.visit(state)
-    except BadGame as error:
-        text = str(error)
-        raise BadGame(
-            text if str(state) in text else f"{text}, in the state {shown(state)}"
-        ) from None
-    except (CounterplayError, MemoryError):
-        raise
+        return [state.child(action) for action in lists.visit(state)]
     except Exception as error:
-        raise BadGame(f"{name}: {_mistake(state, error)}") from error
+        raise explained(name, state, error) from error
+
+
+def explained(name: str, state: Any, error: Exception) -> Exception:
+    """An error in the rules, with the state and the method."""
+    if isinstance(error, BadGame):
+        text = str(error)
+        return BadGame(text if str(state) in text else f"{text}, in the state {shown(state)}")
+    if isinstance(error, CounterplayError | MemoryError):
+        return error
+    return BadGame(f"{name}: {_mistake(state, error)}")
 
 
 def _mistake(state: Any, error: Exception) -> str:
@@ -170,17 +193,21 @@ def _mistake(state: Any, error: Exception) -> str:
     return f"{what} in the state {shown(state)}: {user_code_reason(error)}"
 
 
-def _visit_all(lists: _TreeLists, root: State, name: str) -> None:
+def endless(name: str) -> BadGame:
+    """The error of rules with a history that does not end."""
+    return BadGame(
+        f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history must end"
+    )
+
+
+def _visit_all(lists: TreeLists, root: State, name: str) -> None:
     """Visits all states level by level and reports progress. Stops at the limits of memory and
     depth, also inside a level."""
     watch, count = memory.MemoryWatch(BYTES_PER_STATE), Count(f"histories of {name}")
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
         if depth > MOST_DEPTH:
-            raise BadGame(
-                f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history "
-                f"must end"
-            )
+            raise endless(name)
         below: list[State] = []
         for state in level:
             children = _children(lists, state, name)
@@ -198,7 +225,7 @@ def _visit_all(lists: _TreeLists, root: State, name: str) -> None:
 
 def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
     """The tree of `rules` and its labels."""
-    lists = _TreeLists(rules.n_players)
+    lists = TreeLists(rules.n_players)
     collecting = gc.isenabled()
     gc.disable()  # every object made here stays, so collecting is wasted work
     try:

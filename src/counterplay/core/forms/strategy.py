@@ -61,7 +61,8 @@ class Row(NamedTuple):
     def __str__(self) -> str:
         shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
         player = numbered(self.player)
-        return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
+        label = "/".join(self.infoset.removeprefix(f"{player}: ").splitlines())
+        return f"{player}  {label:<12}  {shares}"
 
 
 class Strategy(StrategyDisplay):
@@ -336,9 +337,7 @@ def check_same_game(game: Game, strategy: Strategy) -> None:
         raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
     if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
         one, other = strategy.game, game
-        same = None not in (one.compiled, other.compiled) and (
-            one.compiled_digest == other.compiled_digest
-        )
+        same = one.has_tree != other.has_tree and one.rules_digest == other.rules_digest
         hint = "; take strategy.on(game), which carries it over" if same else ""
         raise BadStrategy(f"a strategy for {one.name} cannot play {other.name}{hint}")
 

@@ -105,6 +105,8 @@ class OpenSpielRules:
             )
         self.spiel = game
         self.n_players = int(game.num_players())
+        # of play without a tree
+        self.depth, self.max_actions = int(game.max_game_length()), int(game.num_distinct_actions())
 
     def root(self) -> OpenSpielState:
         return OpenSpielState(self.spiel.new_initial_state(), self._perfect)
@@ -179,9 +181,9 @@ def read_policy(game: Any, policy: Any) -> Strategy:
         raise BadStrategy(
             f"a policy of OpenSpiel has action_probabilities(state), and {shown(policy)} has not"
         )
-    counts = np.diff(game.form.first)
+    matched, counts = pairs(game), np.diff(game.tree.first)
     shares = np.repeat(1.0 / counts, counts)  # right where a move is forced
-    for infoset, state in pairs(game):
+    for infoset, state in matched:
         key = _key(state)
         given = dict(probabilities_of(key if isinstance(policy, Mapping) else state) or {})
         low, legal = int(game.form.first[infoset]), state.legal_actions()

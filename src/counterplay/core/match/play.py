@@ -11,7 +11,7 @@ as hold'em's, name the `Match` that plays them instead.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
+from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
@@ -33,6 +34,8 @@ from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_blocks
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
 from counterplay.core.match.result import Adjusted, MatchResult, estimate
+from counterplay.core.match.several import BLOCK as SEVERAL_BLOCK
+from counterplay.core.match.several import Samples, SampleSums, play_block, several_players
 from counterplay.core.match.tally import Tally, tally
 from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.parallel.processes import cores, in_threads
@@ -175,6 +178,7 @@ def play_match(
     progress: ProgressCallback = no_progress,
     processes: int | None = None,
     luck_adjusted: bool | None = None,
+    others: Sequence[Any] = (),
 ) -> MatchResult:
     """The payoff of `a` against `b` per hand, with its standard error.
 
@@ -193,6 +197,9 @@ def play_match(
     `luck_adjusted`: also estimate the payoff without the luck of the cards and of the actions of
     players with a known strategy (AIVAT): `result.adjusted`, with the same mean and less variance.
     By default in matches of 1,000 to 1,000,000 hands where both seats are played.
+
+    `others`: the third player and so on, of a game of more than two. Every deal is then played in
+    each rotation of the seats, and `result.each` has what every player won.
     """
     if cards is None:
         check_hands(hands)
@@ -203,6 +210,8 @@ def play_match(
         raise BadParameter(f"luck_adjusted is True, False or None, not {luck_adjusted!r}")
     options = MatchOptions(hands, seed, duplicate, cards, log, observer, luck_adjusted)
     game = as_game(game, a)
+    if others or game.n_players > 2:
+        return _several(game, (a, b, *others), options, progress, processes)
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
     match: Match = kind(game, a, b, options, progress)
     cluster = current() if processes is None and cards is None else None
@@ -220,6 +229,40 @@ def play_match(
         raise Interrupted(summary)
     assert summary is not None
     return summary
+
+
+def _several(
+    game: Game,
+    given: tuple[Any, ...],
+    options: MatchOptions,
+    progress: ProgressCallback,
+    processes: int | None,
+) -> MatchResult:
+    """A match of more than two players."""
+    if (options.log, options.observer, options.cards) != (None, None, None):
+        raise BadParameter("log, observer and cards are for matches of hold'em")
+    if options.luck_adjusted:
+        raise BadParameter(f"luck is taken out of matches of two, and {len(given)} play here")
+    strategies = several_players(game, given, progress)
+    total, sums = -(-options.hands // len(strategies)), SampleSums(len(strategies))
+    before, queue = time.perf_counter(), _QUEUE_PER_THREAD * (processes or cores())
+
+    def play(block: Block) -> np.ndarray:
+        samples = Samples(options.seed, block[0] * SEVERAL_BLOCK, options.duplicate)
+        return play_block(game, strategies, samples, block[1])
+
+    with stop_signals() as stop:
+        work = blocks(total, SEVERAL_BLOCK)
+        for won in in_threads(play, work, processes or cores(), queue, stop):
+            sums.add(won)
+            progress(sums.count / total, f"{sums.count * len(strategies):,} hands")
+    seconds, facts = time.perf_counter() - before, (game.name, options.seed, options.duplicate)
+    if sums.count == 0:
+        raise Interrupted(None)
+    result = sums.result(*facts, seconds=seconds, stopped=stop(), unit=str(game.unit))
+    if stop():
+        raise Interrupted(result)
+    return result
 
 
 def check_hands(hands: int) -> None:
@@ -308,6 +351,7 @@ def _summary(
         stopped=stopped,
         seat=schedule.seat,
         adjusted=None if adjusted is None else Adjusted.of(adjusted),
+        unit=str(match.game.unit),
     )
 
 
@@ -346,7 +390,7 @@ class StrategyMatch(Match):
         if options.cards is not None:
             raise BadParameter(f"cards are dealt in hold'em, not in {game.name}")
         if game.n_players != 2:
-            raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
+            raise BadParameter(f"a match needs two players, and {game.name} has {game.n_players}")
         for player in (a, b):
             check_same_game(game, player)
         seat = common_seat(a.player, b.player)
@@ -365,10 +409,10 @@ def _play_policies(
     game: Game, policies: tuple[Any, Any], schedule: MatchSchedule, block_range: BlockRange
 ) -> list[BlockResult]:
     """Plays consecutive blocks; only one where the match is luck-adjusted."""
-    workspace = new_workspace(block_range)
-    play_policy_blocks(
-        game.form, new_chance(game.form), *policies, schedule.blocks(block_range), workspace
-    )
+    workspace, chance = new_workspace(block_range), new_chance(game.form)
+    play_policy_blocks(game.form, chance, *policies, schedule.blocks(block_range), workspace)
+    if game.discovers_infosets:
+        game.check_rules(int(chance.size[PROBLEM]))
     results = block_results(block_range, workspace.tallies)
     if schedule.luck_adjusted:
         raw = PlayedDeals(None, workspace.won, workspace.ends)

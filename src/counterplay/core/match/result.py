@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,9 +52,19 @@ class Adjusted(MeanEstimate):
         return cls(estimate.mean, estimate.standard_error, estimate.degrees)
 
 
-@dataclass(frozen=True)
+class PlayerMean(NamedTuple):
+    """What a player of a match of several won per hand, in all seats and in each."""
+
+    name: str
+    mean: float
+    standard_error: float
+    by_seat: tuple[float, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class MatchResult(MeanEstimate, Tabular):
-    """Result of `a` against `b`; in hold'em in small bets per hand (sb/h)."""
+    """Result of `a` against `b`, or against all `others`; in hold'em in small bets per hand
+    (sb/h)."""
 
     game: str
     a: str
@@ -63,13 +73,15 @@ class MatchResult(MeanEstimate, Tabular):
     duplicate: bool  # every deal played twice, seats swapped
     mean: float  # won by `a` per hand, the mean of both seats
     standard_error: float  # NaN for a single deal
-    by_seat: tuple[float, float]  # the same as player 1 (in hold'em the dealer) and as player 2
+    by_seat: tuple[float, ...]  # the same as player 1 (in hold'em the dealer), as player 2, ...
     seed: int
     seconds: float
     degrees: float = math.inf  # of freedom of the standard error (Student's t)
     stopped: bool = False  # before all hands were played
     seat: int | None = None  # the only seat of `a`, for a response of one seat
     adjusted: Adjusted | None = None  # luck-adjusted, where that was requested
+    each: tuple[PlayerMean, ...] = ()  # all players, where there are more than two
+    unit: str = "per game"  # of what is won; a hand is one game
 
     @classmethod
     def of(
@@ -80,13 +92,18 @@ class MatchResult(MeanEstimate, Tabular):
         mean, error, seats = whole.mean, whole.standard_error, whole.by_seat
         return cls(game, *names, hands, twice, mean, error, seats, seed, degrees=degrees, **more)
 
+    def of_player(self, one: PlayerMean) -> Adjusted:
+        """The mean of one of several players, with its interval."""
+        return Adjusted(one.mean, one.standard_error, self.degrees)
+
     def columns(self) -> Columns:
         """One row; the interval as `low` and `high`, seats as `as_player_1` and `as_player_2`."""
         low, high = self.interval
         facts = {name: getattr(self, name) for name in ("game", "a", "b", "hands", "duplicate")}
         facts |= {"mean": self.mean, "standard_error": self.standard_error}
-        facts |= {"low": low, "high": high, "as_player_1": self.by_seat[0]}
-        return one_row(facts | {"as_player_2": self.by_seat[1], "seed": self.seed})
+        facts |= {"low": low, "high": high}
+        facts |= {f"as_player_{k}": won for k, won in enumerate(self.by_seat, 1)}
+        return one_row(facts | {"seed": self.seed})
 
     def _figure(self) -> Any:
         from counterplay.core.base.plotting import COLOURS, new_figure
@@ -96,10 +113,10 @@ class MatchResult(MeanEstimate, Tabular):
         within = half if math.isfinite(half) else None
         axis.axvline(0.0, color="black", linewidth=1)
         axis.errorbar([self.mean], [2], xerr=within, fmt="o", color=COLOURS[0], capsize=4)
-        axis.plot(self.by_seat, [1, 0], "s", color=COLOURS[1])
+        axis.plot(self.by_seat[:2], [1, 0], "s", color=COLOURS[1])
         names = ["as player 2", "as player 1", "mean, 95%"]
-        title = f"{self.a} against {self.b}"
-        axis.set(yticks=[0, 1, 2], yticklabels=names, xlabel="won per hand", title=title)
+        title, label = f"{self.a} against {self.b}", f"won, {self.unit}"
+        axis.set(yticks=[0, 1, 2], yticklabels=names, xlabel=label, title=title)
         return figure
 
     def _repr_html_(self) -> str:
@@ -107,11 +124,19 @@ class MatchResult(MeanEstimate, Tabular):
         return display.heading(str(self)) + figure
 
     def __str__(self) -> str:
-        low, high = self.interval
         kind = "duplicate hands" if self.duplicate else "hands"
         where = "" if self.seat is None else f", {self.a} in player {self.seat + 1}'s seat only"
-        won = f"{self.mean:+.4f} ± {(high - low) / 2:.4f} per hand"
-        return f"{self.a} against {self.b}: {won} over {self.hands:,} {kind}{where}"
+        over = f"over {self.hands:,} {kind}{where}"
+        if not self.each:
+            return f"{self.a} against {self.b}: {self._won(self.mean, self.standard_error)} {over}"
+        parts = (f"{one.name}: {self._won(one.mean, one.standard_error)}" for one in self.each)
+        return f"{', '.join(parts)} {over}"
+
+    __repr__ = __str__
+
+    def _won(self, mean: float, standard_error: float) -> str:
+        half = half_width(standard_error, self.degrees)
+        return f"{mean:+.4f} ± {half:.4f} {self.unit} (95%)"
 
 
 def half_width(standard_error: float, degrees: float) -> float:

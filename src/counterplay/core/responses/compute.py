@@ -156,11 +156,11 @@ def run_seats(
 
 def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Response:
     """Finished runs, one per seat, with their payoffs in the original game."""
-    strategy, payoff, worst_case = parameters.model, 0.0, 0.0
+    strategy, payoffs = parameters.model, []
     for seat, run in zip(parameters.seats, runs, strict=True):
-        gain, least = _payoffs(parameters.game, parameters.model, run.strategy, seat)
+        payoffs.append(_payoffs(parameters.game, parameters.model, run.strategy, seat))
         strategy = strategy.replace(run.strategy, seat)
-        payoff, worst_case = payoff + gain, worst_case + least
+    gains, least = zip(*payoffs, strict=True)
     return Response(
         game=parameters.game,
         algorithm=parameters.algorithm,
@@ -168,8 +168,8 @@ def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Respons
         player=parameters.player,
         p=float(parameters.p) if np.ndim(parameters.p) == 0 else None,
         strategy=strategy.for_player(parameters.player),
-        payoff=payoff,
-        worst_case=worst_case,
+        payoffs=gains,
+        worst_cases=least,
         runs=tuple(runs),
         model=parameters.model,
     )

@@ -106,7 +106,7 @@ class Frontier(Tabular):
 
     def table(self) -> str:
         """The curve as text; estimates with their intervals."""
-        pad = (9 if self.estimated else 0) * " "
+        pad = f"{'± (95%)':>9}" if self.estimated else ""
         names = f"{'exploitation':>12}{pad}  {'exploitability':>14}{pad}  {'straight line':>13}"
         lines = [f"{'p':>6}  {names}  {'seconds':>8}"]
         for (p, e, x, m, s), (more, less) in zip(self.rows(), self.intervals(), strict=True):

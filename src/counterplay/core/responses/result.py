@@ -17,10 +17,13 @@ from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, draw_runs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Response(Tabular):
     """A counter-strategy with its payoffs in the original game. In hold'em they are NaN until they
-    are requested: `measured`, or `measure` of `respond`."""
+    are requested: `measured`, or `measure` of `respond`.
+
+    Payoffs of both seats are given seat by seat and as their mean, which is what a match estimates;
+    exploitation and exploitability are sums over the seats."""
 
     game: Game
     algorithm: str
@@ -28,10 +31,31 @@ class Response(Tabular):
     player: int | None  # the responder; None: both seats
     p: float | None  # None: an array per information set
     strategy: Strategy = field(repr=False)  # the responder; a single seat plays against the model
-    payoff: float  # of the responder against the model, summed over its seats
-    worst_case: float  # least payoff of the responder against any opponent, summed over its seats
+    payoffs: tuple[float, ...]  # of the responder against the model, in each of its seats
+    worst_cases: tuple[float, ...]  # its least payoff against any opponent, in each of its seats
     runs: tuple[Run, ...] = field(repr=False)
     model: Strategy = field(repr=False)
+
+    def __repr__(self) -> str:
+        seat = "both seats" if self.player is None else self.game.seat(self.player)
+        mean = "payoff" if self.player is not None else "mean payoff"
+        trust = "by information set" if self.p is None else f"{self.p:g}"
+        said = f"{self.game.name}, {self.algorithm} ({self.engine}), {seat}, p {trust}"
+        for name, value in ((mean, self.payoff), ("exploitability", self.exploitability)):
+            if not math.isnan(value):
+                shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
+                said += f", {name} {shown} {self.game.unit}"
+        return f"Response({said}{', b1 + b2' if self.player is None else ''})"
+
+    @property
+    def payoff(self) -> float:
+        """The payoff of the responder against the model, the mean of its seats."""
+        return sum(self.payoffs) * (1.0 / len(self.payoffs))
+
+    @property
+    def worst_case(self) -> float:
+        """The least payoff of the responder against any opponent, the mean of its seats."""
+        return sum(self.worst_cases) * (1.0 / len(self.worst_cases))
 
     def columns(self) -> Columns:
         """One row: parameters, payoffs, exploitation and exploitability."""
@@ -61,9 +85,9 @@ class Response(Tabular):
 
     @property
     def exploitation(self) -> float:
-        """The payoff against the model above the value of the game; for both seats the values
-        cancel. NaN for one seat of hold'em, whose value is not known."""
-        return self.payoff - self._value if self._relative else math.nan
+        """The payoff against the model above the value of the game, summed over the seats; for both
+        the values cancel. NaN for one seat of hold'em, whose value is not known."""
+        return sum(self.payoffs) - self._value if self._relative else math.nan
 
     @property
     def exploitability(self) -> float:
@@ -71,7 +95,7 @@ class Response(Tabular):
         one seat of hold'em, whose value is not known."""
         if not self._relative:
             return math.nan
-        loss = self._value - self.worst_case
+        loss = self._value - sum(self.worst_cases)
         return loss if isinstance(loss, FlopEstimate) else max(loss, 0.0)
 
     @property
@@ -95,15 +119,17 @@ class Response(Tabular):
             return self
         payoffs = self.game.evaluator.payoffs([*_gains(self), *_risks(self)], **options)
         half = len(payoffs) // 2
-        return replace(self, payoff=sum(payoffs[:half]), worst_case=-sum(payoffs[half:]))
+        least = tuple(-value for value in payoffs[half:])
+        return replace(self, payoffs=tuple(payoffs[:half]), worst_cases=least)
 
     def with_payoff(self, **options: Any) -> Response:
         """`measured`, for the payoff alone: half the work."""
-        return replace(self, payoff=sum(self.game.evaluator.payoffs(_gains(self), **options)))
+        return replace(self, payoffs=tuple(self.game.evaluator.payoffs(_gains(self), **options)))
 
     def with_worst_case(self, **options: Any) -> Response:
         """`measured`, for the worst case alone: half the work."""
-        return replace(self, worst_case=-sum(self.game.evaluator.payoffs(_risks(self), **options)))
+        risks = self.game.evaluator.payoffs(_risks(self), **options)
+        return replace(self, worst_cases=tuple(-value for value in risks))
 
     @property
     def seats(self) -> tuple[int, ...]:

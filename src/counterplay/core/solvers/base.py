@@ -133,6 +133,16 @@ class Solver(ABC):
         """The strategy to be played and saved: the policy, as the problem completes it."""
         return self.problem.complete(Strategy(self.game, self.policy()))
 
+    def regrets(self) -> np.ndarray:
+        """float64[n_slots]: the cumulative counterfactual regrets, slot by slot of `strategy()`."""
+        raise BadParameter(f"{self.name} has no regrets; solvers of the CFR family have")
+
+    def current_strategy(self) -> Strategy:
+        """The last iterate: regret matching (Eq 5) on the regrets."""
+        out = np.empty(self.game.n_slots)
+        normalise(np.maximum(self.regrets(), 0.0), self.game.form.first, out)
+        return Strategy(self.game, out)
+
     def measure(self, policy: np.ndarray) -> float:
         """Returns the exploitability of a policy in the problem."""
         return self.problem.measure(policy, self.replies)

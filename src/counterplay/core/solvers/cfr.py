@@ -26,6 +26,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import FullWidthForm
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import (
     ComputeOptions,
     KernelThreads,
@@ -34,7 +35,6 @@ from counterplay.core.parallel.full_width import (
     thread_count,
     use_device,
 )
-from counterplay.core.solvers.algorithms import samplers_of
 from counterplay.core.solvers.base import Problem, Solver, probability, real
 from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
@@ -47,6 +47,7 @@ from counterplay.core.solvers.cfr_kernels import (
     cfr_iterations_parallel,
     new_tables,
 )
+from counterplay.core.solvers.cfr_tree import TreeRegretMinimiser
 
 
 class RegretMinimiser:
@@ -82,8 +83,8 @@ class RegretMinimiser:
 
 
 class FullWidth(Solver):
-    """A variant of CFR for two players with perfect recall. `compute`: `threads`, `backend` and
-    `precision` (`ComputeOptions`)."""
+    """A variant of CFR for players with perfect recall. `compute`: `threads`, `backend` and
+    `precision` (`ComputeOptions`), for two players; more play on the tree (`cfr_tree.py`)."""
 
     sampled = False
     shared_options = asdict(ComputeOptions())
@@ -99,14 +100,17 @@ class FullWidth(Solver):
     ) -> None:
         compute = ComputeOptions(**compute_options)
         super().__init__(game, seed, problem, **options, **compute.options)
-        if game.n_players != 2:
-            raise BadParameter(
-                f"{self.name} is for two players and {game.name} has {game.n_players}; "
-                f"take one of {samplers_of(game)}"
-            )
-        form = self.problem.sequence_form
         compute.check()
-        self._regrets: RegretMinimiser | DeviceRegretMinimiser
+        self._regrets: RegretMinimiser | DeviceRegretMinimiser | TreeRegretMinimiser
+        if game.n_players != 2:
+            if compute.options:
+                raise BadParameter(
+                    f"{next(iter(compute.options))} is for two players, and {game.name} has "
+                    f"{game.n_players}; leave it out"
+                )
+            self._regrets = TreeRegretMinimiser(game, variant)
+            return
+        form = self.problem.sequence_form
         if use_device(form, compute.backend, compute.threads):
             self._regrets = DeviceRegretMinimiser(form, variant, compute.precision)
         else:
@@ -126,6 +130,14 @@ class FullWidth(Solver):
 
     def weights(self) -> np.ndarray:
         return np.concatenate([tables.strategy_sum for tables in self._regrets.tables])
+
+    def regrets(self) -> np.ndarray:
+        return np.concatenate([tables.regret for tables in self._regrets.tables])
+
+    def current_strategy(self) -> Strategy:
+        """The last iterate, which predictions and lower bounds on probabilities change."""
+        policy = np.concatenate([tables.policy for tables in self._regrets.tables])
+        return Strategy(self.game, policy)
 
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")

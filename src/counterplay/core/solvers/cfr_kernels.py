@@ -219,17 +219,18 @@ def cfr_iterations_parallel(
 
 def new_tables(form: FullWidthForm, variant: CFRVariant) -> tuple[RegretTables, RegretTables]:
     """Both players' arrays at iteration 0."""
-    one, two = (_player_tables(side, variant.predictive) for side in (form.one, form.two))
+    one, two = (player_tables(side, variant.predictive) for side in (form.one, form.two))
     return one, two
 
 
 def average_strategy(form: FullWidthForm, tables: tuple[RegretTables, RegretTables]) -> np.ndarray:
     """Returns the average strategy; the current one at information sets of zero own reach."""
     pairs = zip((form.one, form.two), tables, strict=True)
-    return np.concatenate([_average(plex, tables) for plex, tables in pairs])
+    return np.concatenate([player_average(plex, tables) for plex, tables in pairs])
 
 
-def _average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
+def player_average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
+    """Returns one player's part of `average_strategy`."""
     out = np.empty(len(tables.policy))
     normalise(tables.strategy_sum, plex.first, out)
     counts = np.diff(plex.first)
@@ -237,7 +238,8 @@ def _average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
     return np.where(np.repeat(reach <= 0.0, counts), tables.policy, out)
 
 
-def _player_tables(side: Treeplex | Side, predictive: bool) -> RegretTables:
+def player_tables(side: Treeplex | Side, predictive: bool) -> RegretTables:
+    """One player's arrays at iteration 0."""
     n_slots = int(side.first[-1])
     counts = np.diff(side.first)
     policy = np.repeat(1.0 / counts, counts)

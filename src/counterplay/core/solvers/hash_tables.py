@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base import memory
-from counterplay.core.base.errors import BadFile, BadGame, OutOfMemory
-from counterplay.core.forms.compiled import PROBLEMS, Shape
+from counterplay.core.base.errors import BadFile, OutOfMemory
+from counterplay.core.forms.compiled import Shape
 from counterplay.core.forms.infoset_table import (
     MAX_LOAD,
     MAX_LOAD_SHORT_MEMORY,
     MIN_CELLS,
     MOST,
-    PROBLEM,
     SETS_LIMIT,
     SLOTS_LIMIT,
     InfosetTable,
@@ -330,13 +329,6 @@ class HashTables:
                 getattr(tables, name)[numbers if name in self._by_set else slots] = array
             copies.append(tables)
         return keys_of(union), action_counts(union), copies
-
-
-def check_rules(worker: Worker, name: str) -> None:
-    """`BadGame` if a kernel noticed an error in the rules."""
-    problem = int(infosets_of(worker).size[PROBLEM])
-    if problem:
-        raise BadGame(f"{name}: {PROBLEMS[problem]}; cp.check(game) says in which history")
 
 
 def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:

@@ -23,6 +23,7 @@ from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
+from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_form
 from counterplay.core.forms.strategy import Strategy
@@ -245,7 +246,10 @@ def _winnings(
     pair = (learnt, strategy) if player == 0 else (strategy, learnt)
     sums = np.zeros(2)
     one, two = (profile.played for profile in pair)
-    play_games(game.form, new_chance(game.form), one, two, new_state(seed, 1 + stream), n, sums)
+    chance = new_chance(game.form)
+    play_games(game.form, chance, one, two, new_state(seed, 1 + stream), n, sums)
+    if game.discovers_infosets:
+        game.check_rules(int(chance.size[PROBLEM]))
     mean = sums[0] / n
     half = Z_95 * math.sqrt(max(sums[1] / n - mean**2, 0.0) / (n - 1))
     return float(mean if player == 0 else -mean), float(half)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
@@ -60,6 +62,17 @@ class Run(Tabular):
     def exploitability(self) -> float:
         """The last one measured (b1 + b2), NaN if none."""
         return self.metrics[-1].exploitability if self.metrics else math.nan
+
+    @property
+    def current_strategy(self) -> Strategy:
+        """The last iterate, where `strategy` is the average; of solvers of the CFR family."""
+        return self._solver.current_strategy()
+
+    @property
+    def regrets(self) -> np.ndarray:
+        """float64[slots]: the cumulative counterfactual regrets, slot by slot of `strategy`; of
+        solvers of the CFR family."""
+        return self._solver.regrets()
 
     def columns(self) -> Columns:
         """One row per measurement."""
@@ -114,6 +127,13 @@ def solve(
     game = as_game(game)
     _warn_without_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
+    if solver.sampled and game.forgets:
+        warnings.warn(
+            f"{game.name} is without perfect recall, at information set {game.forgets}: "
+            f"{solver.name} need not converge to an equilibrium, and the exploitability is not "
+            f"measured",
+            stacklevel=2,
+        )
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
 

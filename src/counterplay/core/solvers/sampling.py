@@ -18,7 +18,7 @@ from counterplay.core.base.errors import BadParameter, OutOfMemory
 from counterplay.core.forms.access import chance_buffer, chance_workspace
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
-from counterplay.core.forms.infoset_table import infoset_count, slot_count
+from counterplay.core.forms.infoset_table import PROBLEM, infoset_count, slot_count
 from counterplay.core.forms.rules_form import rules_workspace
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
@@ -40,7 +40,6 @@ from counterplay.core.parallel.pool import (
 from counterplay.core.solvers.base import Problem, Solver, probability
 from counterplay.core.solvers.hash_tables import (
     HashTables,
-    check_rules,
     infosets_of,
     rules_in,
     with_own_infosets,
@@ -299,7 +298,7 @@ class SamplingSolver(SynchronisedSolver):
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         played, touched = self._play(worker, done, n, stride, scale)
         while self._hash_tables is not None:
-            check_rules(worker, self.game.name)
+            self.game.check_rules(int(infosets_of(worker).size[PROBLEM]))
             if played == n:
                 break
             if not self._hash_tables.make_room(worker):
@@ -362,12 +361,30 @@ class SamplingSolver(SynchronisedSolver):
         if self._hash_tables is None:
             return super().strategy()
         keys, counts, copies = self._hash_tables.merged(self._pool.playing)
-        weights = np.asarray(self.weights_of(copies))
+        learnt = self._discovered(keys, counts, np.asarray(self.weights_of(copies)))
+        return self.problem.complete(learnt)
+
+    def _discovered(self, keys: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> Strategy:
+        """Returns the strategy of discovered information sets with these weights."""
         shares = np.empty(len(weights))
         normalise(weights, first_slots(counts), shares)
         for array in (keys, counts, shares):
             array.setflags(write=False)  # the strategy owns them now
-        return self.problem.complete(HashStrategy(self.game, keys, counts, shares))
+        return HashStrategy(self.game, keys, counts, shares)
+
+    def regrets(self) -> np.ndarray:
+        hash_tables = self._hash_tables
+        copies = self.copies if hash_tables is None else hash_tables.merged(self._pool.playing)[2]
+        if "regret" not in copies[0]._fields:
+            return super().regrets()
+        mean: np.ndarray = np.mean([tables.regret for tables in copies], axis=0)
+        return mean
+
+    def current_strategy(self) -> Strategy:
+        if self._hash_tables is None:
+            return super().current_strategy()
+        keys, counts, _ = self._hash_tables.merged(self._pool.playing)
+        return self._discovered(keys, counts, np.maximum(self.regrets(), 0.0))
 
     def change_problem(self, problem: Problem) -> None:
         self._pool.change_form(problem.form)

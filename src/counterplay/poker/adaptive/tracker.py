@@ -47,6 +47,7 @@ from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.model import decision_kind, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
+from counterplay.poker.models.quality import NORMAL_95
 from counterplay.poker.models.tilted import N_KINDS, Deviation, Evidence
 
 Stop = Callable[[], bool]
@@ -264,10 +265,11 @@ class OpponentTracker:
                 return "there is no other arm"
             return (
                 f"the best of the others, {best.name}, would win {best.gain:+.2f} ± "
-                f"{best.error:.2f} sb/h more"
+                f"{NORMAL_95 * best.error:.2f} sb/h (95%) more"
             )
         one = self.estimates[self.playing]
-        return f"it wins {one.gain:+.2f} ± {one.error:.2f} sb/h more than the equilibrium"
+        within = f"{one.gain:+.2f} ± {NORMAL_95 * one.error:.2f} sb/h (95%)"
+        return f"it wins {within} more than the equilibrium"
 
     def warm_up(self, memory: list[HandRecord]) -> None:
         """Runs a short update to compile the kernels."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from counterplay.app.web.play.table import Choice, who
 from counterplay.app.web.play.tree_games import GameBoard, History
-from counterplay.core.games.leduc import BET_SIZE, PAID
+from counterplay.core.games.leduc import BET_SIZE
 from counterplay.core.games.pam import CAUGHT, PRINCESS, STEP_LABELS
 
 ANTE = 1
@@ -119,7 +119,7 @@ class LeducBoard(GameBoard):
 
     def view(self, history: History, seat: int) -> dict[str, Any]:
         cards, rounds = self._cards_and_rounds(history)
-        paid = history.state.words[PAID : PAID + 2]
+        paid = history.game.rules.chips(history.state.words)
         folded = history.over and rounds[-1].endswith("f")
         log: Log = []
         for number, bets in enumerate(rounds):
