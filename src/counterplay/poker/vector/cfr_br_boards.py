@@ -18,7 +18,8 @@ from counterplay.poker.vector.flop_boards import ListingWorkspace, list_live_hol
 from counterplay.poker.vector.holding_classes import NO_HOLDING
 from counterplay.poker.vector.learner_tables import BucketRows, fill_buckets
 
-AHEAD = 3  # iterations listed in advance, for each processor
+AHEAD = 3  # iterations listed in advance, for each thread
+MOST_THREADS = 4  # that list: more would wait for the device
 
 
 class BoardBatch(NamedTuple):
@@ -105,19 +106,22 @@ class IterationBoardSource:
         self, chance: HoldemChance, n_streets: int, row_map: BucketRows, cut: int, seed: int
     ) -> None:
         self._chance, self._n_streets, self._row_map = chance, n_streets, row_map
-        self._cut, self._seed, self._next = cut, seed, 0
+        self._cut, self._seed, self._next = cut, seed, 1
         n = len(chance.deck)
         self._n_holdings = [comb(n - size, 2) for size in chance.sizes]
         self._n_children = n - chance.sizes[cut] if n_streets > cut + 1 else 0
-        self._threads = cores()
+        self._threads = min(cores(), MOST_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)
         self._jobs: deque[Future[IterationBoards]] = deque()
 
-    def take(self) -> IterationBoards:
-        """Returns the boards of the next iteration."""
+    def take(self, number: int) -> IterationBoards:
+        """Returns the boards of an iteration, and begins to list those of the next ones."""
+        if not self._jobs or number != self._next - len(self._jobs):
+            self._jobs.clear()
+            self._next = number
         while len(self._jobs) < AHEAD * self._threads:
-            self._next += 1
             self._jobs.append(self._pool.submit(self._list, self._next))
+            self._next += 1
         return self._jobs.popleft().result()
 
     def _list(self, number: int) -> IterationBoards:

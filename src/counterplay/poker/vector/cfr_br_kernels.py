@@ -6,6 +6,7 @@ holding on a board is a word: both cards, and its row.
 
 #: Regret matching, and values by holding.
 COMMON = r"""
+#define TABLE @TABLE@
 #define STARTS @STARTS@
 #define ROWS ((size_t)@ROWS@)
 #define HOLDINGS @HOLDINGS@
@@ -17,7 +18,7 @@ COMMON = r"""
 #define HOLDING(word) (HIGH(word) * (HIGH(word) - 1) / 2 + LOW(word))
 typedef unsigned short u16;
 
-extern "C" __global__ void match_regrets(const double* __restrict__ regret,
+extern "C" __global__ void match_regrets(const TABLE* __restrict__ regret,
     float* __restrict__ policy, float* __restrict__ path0, float* __restrict__ path1)
 {   // regret matching, and own action sequences' probabilities: [node or sequence][row][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
@@ -216,8 +217,8 @@ extern "C" __global__ void value@PLAYER@(const float* __restrict__ columns,
 extern "C" __global__ void update@PLAYER@(const float* __restrict__ action_values,
     const float* __restrict__ own_reaches, const float* __restrict__ policy,
     const float* __restrict__ path, const int chunks, const double regrets,
-    const double averages, const int plus, double* __restrict__ regret,
-    double* __restrict__ strategy_sum)
+    const double averages, const int plus, TABLE* __restrict__ regret,
+    TABLE* __restrict__ strategy_sum)
 {   // r(I, a) += v(I, a) - sum over b of policy(b) v(I, b); s += weight * own reach * policy
     const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     if (start >= STARTS) return;

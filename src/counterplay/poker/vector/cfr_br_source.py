@@ -54,9 +54,10 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
     return mask, value
 
 
-def street_source(street: Street, starts: int, rows: int, holdings: int) -> str:
-    """Returns all kernels of a street."""
-    sizes = {"STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
+def street_source(street: Street, starts: int, rows: int, holdings: int, single: bool) -> str:
+    """Returns all kernels of a street; `single`: for tables in single precision."""
+    table = "float" if single else "double"
+    sizes = {"TABLE": table, "STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
     parts = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
     for player in (0, 1):
         showdowns = columns_of(street, player).showdowns
