@@ -50,9 +50,11 @@ from counterplay.poker.vector.traversal import (
     FixedSeat,
     LearnerSeat,
     Seat,
+    Step,
     Traversal,
 )
 
+STEP = Step()
 DTYPE = np.float32  # of a traversal and the trunk; the learner's tables are in double precision
 NEW_DEVICE: Callable[[], Any] = Device
 TRUNK_STREETS = 2  # at most: below, single holdings are too many for tables
@@ -87,18 +89,15 @@ class VectorCfrBr:
         self._best = [BestSeat(chance, streets, j, dtype) for j in (0, 1)]
         self._traversals = [Traversal(chance, streets, dtype) for _ in (0, 1)]
 
-    def iterate(
-        self, rng: np.random.Generator, *, plus: bool = False, weight: float = 1.0, threads: int = 1
-    ) -> None:
-        """Updates both seats on a sampled board. `plus`: regret matching+; `weight`: of this
-        iteration in the average."""
+    def iterate(self, rng: np.random.Generator, step: Step = STEP, threads: int = 1) -> None:
+        """Updates both seats on a sampled board."""
         board, boards = self.chance.root(), []
         for k in range(1, self.cut + 1):
             board = self.chance.sample(k, board, rng)
             boards.append(board)
-        run_seats(threads, lambda i: self._iterate_seat(i, boards, plus, weight))
+        run_seats(threads, lambda i: self._iterate_seat(i, boards, step))
 
-    def _iterate_seat(self, i: int, boards: list[DealtBoard], plus: bool, weight: float) -> None:
+    def _iterate_seat(self, i: int, boards: list[DealtBoard], step: Step) -> None:
         reach = [1.0 - self._p, 1.0 - self._p, self._p]
         reach[i] = 1.0
         traversal = self._traversals[i]
@@ -106,7 +105,7 @@ class VectorCfrBr:
         for level, dealt in zip(traversal.levels[1:], boards, strict=False):
             level.deal(dealt)
             path.append(level)
-        self._update_seat(i, path, plus, weight)
+        self._update_seat(i, path, step)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns all tables, not copies."""
@@ -130,7 +129,7 @@ class VectorCfrBr:
         pairs = zip(self.streets, self.tables.strategy_sum, strict=True)
         return tuple(average_policy(street, sums) for street, sums in pairs)
 
-    def _update_seat(self, i: int, path: list[BoardLevel], plus: bool, weight: float) -> None:
+    def _update_seat(self, i: int, path: list[BoardLevel], step: Step) -> None:
         """Updates the learner in seat i, and its adversary in the trunk."""
         learner, adversary = self._learners[i], self._adversaries[1 - i]
         traversal = self._traversals[i]
@@ -150,15 +149,15 @@ class VectorCfrBr:
         for level in traversal.levels[cut.k :]:
             if level is not cut:
                 learner.use_all_rows(level.k)
-            learner.update(level, weight, plus)
+            learner.update(level, step)
         for level in reversed(trunk):
             k = level.k + 1
             scale = self.chance.total(k) / self.chance.n_deals[k]  # the board stands for all
             action_value = adversary.action_value[level.k]
             traversal.evaluate(level, adversary, learner, scale=scale, action_value=action_value)
             self._add_values(level, learner, adversary, scale, 1.0)
-            adversary.update(level, weight, plus)
-            learner.update(level, weight, plus)
+            adversary.update(level, step)
+            learner.update(level, step)
 
     def _respond(self, level: BoardLevel, i: int, times: float) -> None:
         """Computes the adversary's best response from the cut on: values and choices."""
@@ -251,12 +250,12 @@ class HoldemCfrBr:
     def run(self, done: int, n: int) -> int:
         settings, trainer = self._settings, self._trainer
         for t in range(done + 1, done + n + 1):
-            weight = settings.weight(t)
+            step = Step(1.0, settings.weight(t), settings.plus)
             if isinstance(trainer, DeviceCfrBr):
-                trainer.iterate(t, plus=settings.plus, average=weight)
+                trainer.iterate(t, step)
                 continue
             rng = np.random.default_rng((settings.seed, t))
-            trainer.iterate(rng, plus=settings.plus, weight=weight, threads=settings.threads)
+            trainer.iterate(rng, step, settings.threads)
         if isinstance(trainer, DeviceCfrBr):
             trainer.device.wait()
         return n * self._nodes

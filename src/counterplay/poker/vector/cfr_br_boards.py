@@ -27,6 +27,7 @@ class BoardBatch(NamedTuple):
 
     words: np.ndarray  # uint32[b, n]: low card, high card and row; weakest first
     order: np.ndarray  # uint16[b, n]: positions, weakest first, those of equal strength reversed
+    group_end: np.ndarray  # uint16[b, n]: the first position of greater strength
     position: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     row: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     member: np.ndarray  # uint16[b, n]: positions, row by row
@@ -39,7 +40,9 @@ def new_batch(boards: int, n: int, holdings: int, rows: int) -> BoardBatch:
 
     words = np.zeros((boards, n), dtype=np.uint32)
     first = np.zeros((boards, rows + 1), dtype=np.int32)
-    return BoardBatch(words, shorts(n), shorts(holdings), shorts(holdings), shorts(n), first)
+    return BoardBatch(
+        words, shorts(n), shorts(n), shorts(holdings), shorts(holdings), shorts(n), first
+    )
 
 
 @jit
@@ -61,6 +64,7 @@ def fill_batch(b: int, board: Board, row: np.ndarray, out: BoardBatch) -> None:
         first, last = index(board.group[g]), index(board.group[g + ONE])
         for k in range(first, last):
             out.order[at, k] = first + last - ONE - k
+            out.group_end[at, k] = last
     for r in range(rows):
         out.first[at, r + ONE] += out.first[at, r]
     for k in range(n):  # `first` moves to the end of each row, which is where the next one begins

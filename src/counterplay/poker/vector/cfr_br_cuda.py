@@ -17,17 +17,23 @@ from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
 from counterplay.poker.vector.cfr_br_source import (
-    COLUMN_THREADS,
+    COLUMN_STARTS,
+    GROUPS,
+    ORDERED,
+    PACKED,
     action_numbers,
     choice_masks,
+    column_threads,
     street_source,
 )
 from counterplay.poker.vector.chance import HoldemChance
 from counterplay.poker.vector.cuda_columns import columns_of
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.traversal import Step
 
 THREADS = 128
+COLUMNS = GROUPS  # one of `COLUMN_KINDS`
 CHUNKS = 8  # parts in which the holdings of a row are summed
 
 
@@ -43,7 +49,10 @@ class CfrBrStreet:
         self.starts = len(self.used)
         self.table_dtype: Any = np.float32 if rows == holdings else np.float64
         single = rows == holdings
-        self.kernel = device.compile(street_source(street, self.starts, rows, holdings, single))
+        self._columns_kind = COLUMNS
+        self.kernel = device.compile(
+            street_source(street, self.starts, rows, holdings, single, COLUMNS)
+        )
         self.columns = [sum(columns_of(street, player).counts) for player in (0, 1)]
         self.final = len(street.onward) == 0
         if not self.final:
@@ -54,6 +63,9 @@ class CfrBrStreet:
         plane = (rows, self.starts)
         self._policy = device.zeros((nodes - 1, *plane))
         self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
+        self._packed = self.final and COLUMNS == PACKED
+        if self._packed:
+            self._codes = [device.zeros(path.shape, np.uint16) for path in self.path]
         actions = [len(action_numbers(street, player)) for player in (0, 1)]
         self._collected = [  # values of actions, and own reach
             (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
@@ -71,6 +83,9 @@ class CfrBrStreet:
     def match_regrets(self, regret: Any) -> None:
         """Fills the policy and the probabilities of action sequences."""
         self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
+        for path, codes in zip(self.path, self._codes if self._packed else (), strict=False):
+            arguments = (path, np.int32(len(path)), codes)
+            self.kernel("pack_path")(*self._grid(self.rows), arguments)
 
     def fill_columns(
         self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool, out: Any
@@ -80,10 +95,13 @@ class CfrBrStreet:
         n_boards, n = boards.words.shape
         name = f"{'pure' if pure else 'policy'}_columns{player}"
         columns = self.columns[player]
-        seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
+        path = (self._codes if self._packed else self.path)[1 - player]
+        seat = (path, choice, reach, self._payoff[player], np.int32(n))
         if self.final:
-            grid = (-(-self.starts // COLUMN_THREADS), columns, n_boards)
-            self.kernel(name)(grid, (COLUMN_THREADS,), (boards.words, boards.order, *seat, out))
+            grid = (-(-self.starts // COLUMN_STARTS), columns, n_boards)
+            threads = column_threads(self._columns_kind)
+            order = boards.order if self._columns_kind == ORDERED else boards.group_end
+            self.kernel(name)(grid, (threads,), (boards.words, order, *seat, out))
             return
         assert n_boards == 1, "a street without showdowns has one board"
         self.kernel(f"{name}_by_card")(
@@ -112,14 +130,12 @@ class CfrBrStreet:
              value),
         )  # fmt: skip
 
-    def update(
-        self, player: int, regrets: float, average: float, plus: bool, regret: Any, sums: Any
-    ) -> None:
+    def update(self, player: int, step: Step, regret: Any, sums: Any) -> None:
         """Adds what was collected to a block of regrets and strategy sums."""
         self.kernel(f"update{player}")(
             *self._grid(self.rows),
             (*self._collected[player], self._policy, self.path[player], np.int32(self._chunks),
-             np.float64(regrets), np.float64(average), np.int32(plus), regret, sums),
+             np.float64(step.regrets), np.float64(step.average), np.int32(step.plus), regret, sums),
         )  # fmt: skip
 
     def by_holding(self, boards: BoardBatch, value: Any, out: Any) -> None:
@@ -235,16 +251,13 @@ class DeviceCfrBr:
         self._no_choice = device.zeros((1,), np.uint16)
         self._root = device.put(chance.possible[:, None].astype(np.float32))
 
-    def iterate(
-        self, t: int, *, plus: bool = False, regrets: float = 1.0, average: float = 1.0
-    ) -> None:
-        """Updates both seats on the board of iteration t; `regrets` and `average` are the weights
-        of this iteration."""
+    def iterate(self, t: int, step: Step) -> None:
+        """Updates both seats on the board of iteration t."""
         boards = self._source.take(t)
         with self.device.stream:
-            self._update(boards, plus, regrets, average)
+            self._update(boards, step)
 
-    def _update(self, boards: IterationBoards, plus: bool, regrets: float, average: float) -> None:
+    def _update(self, boards: IterationBoards, step: Step) -> None:
         learner, adversary = (
             [BoardBatch(*map(self.device.put, batch)) for batch in batches]
             for batches in (boards.learner, boards.adversary)
@@ -258,10 +271,10 @@ class DeviceCfrBr:
             self._traverse(i, learner, adversary)
             for k, street in enumerate(self._learner):
                 tables = self.regret[k][0], self.strategy_sum[k][0]
-                street.update(i, regrets, average, plus, *tables)
+                street.update(i, step, *tables)
             for k, street in enumerate(self._adversary):
                 tables = self.trunk_regret[k][blocks[k]], self._unused_sum[k][0]
-                street.update(1 - i, regrets, 0.0, plus, *tables)
+                street.update(1 - i, step, *tables)
 
     def _named(self) -> dict[str, Any]:
         named = {"regret": self.regret, "strategy_sum": self.strategy_sum}

@@ -29,6 +29,16 @@ extern "C" __global__ void match_regrets(const TABLE* __restrict__ regret,
 @MATCH@
 }
 
+extern "C" __global__ void pack_path(const float* __restrict__ path, const int sequences,
+    u16* __restrict__ out)
+{   // probabilities in steps of 1 / 65535
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    if (start >= STARTS) return;
+    const size_t at = (size_t)row * STARTS + start;
+    for (int q = 0; q < sequences; ++q)
+        out[q * PLANE + at] = (u16)(path[q * PLANE + at] * 65535.f + 0.5f);
+}
+
 extern "C" __global__ void by_holding(const float* __restrict__ value,
     const u16* __restrict__ position, const int boards, const int n, float* __restrict__ out)
 {   // values of a holding, summed over boards: [holding][start]
@@ -111,6 +121,114 @@ COLUMN = r"""
             }
             @F@total += q * (all_folds - folds[low][own] - folds[high][own] + @FOLD_REACH@);
             to[(size_t)k * @COLUMNS@ * STARTS] = total;
+        }
+    }
+"""
+
+#: The same in one ordered traversal, two starts a thread: values are written once, none is read.
+GROUPED = r"""
+extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
+    const u16* __restrict__ group_end, const @PATH@* __restrict__ path,
+    const u16* __restrict__ choice, const float* __restrict__ reach,
+    const float* __restrict__ payoff, const int n, float* __restrict__ out)
+{   // out[board][k][column][start]; holdings weakest first; group_end[k]: where those stronger than
+    // holding k begin. Sums by card are in shared memory; each thread has its own.
+    __shared__ float showdowns[@CARDS@][2][@THREADS@], folds[@CARDS@][2][@THREADS@];
+    const int first = blockIdx.x * 2 * blockDim.x + threadIdx.x, own = threadIdx.x;
+    const int column = blockIdx.y, b = blockIdx.z;
+    if (first >= STARTS) return;
+    const bool two = first + blockDim.x < STARTS;
+    const int start[2] = {first, two ? first + (int)blockDim.x : first};
+    const unsigned* word = words + (size_t)b * n;
+    const u16* ends = group_end + (size_t)b * n;
+    const u16* choices = choice + (size_t)b * n * STARTS;
+    float* to = out + ((size_t)b * n * @COLUMNS@ + column) * STARTS;
+    for (int card = 0; card < @CARDS@; ++card)
+        for (int u = 0; u < 2; ++u) showdowns[card][u][own] = folds[card][u][own] = 0.f;
+    float all_showdowns[2] = {0.f, 0.f}, all_folds[2] = {0.f, 0.f};
+@PARTS@
+}
+"""
+
+#: One of its columns. The sums of showdowns begin with minus the reach of all holdings and gain
+#: twice that of the weaker ones, once that of equal ones.
+GROUPED_COLUMN = r"""
+    if (column == @COLUMN@) {
+        #pragma unroll 4
+        for (int k = 0; k < n; ++k) {
+            const unsigned w = word[k];
+            const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+            #pragma unroll
+            for (int u = 0; u < 2; ++u) {
+                const float here = reach[(size_t)h * STARTS + start[u]];
+                @S@{
+                    const float one = @SHOWDOWN_REACH@;
+                    showdowns[low][u][own] -= one;
+                    showdowns[high][u][own] -= one;
+                    all_showdowns[u] -= one;
+                }
+                @F@{
+                    const float one = @FOLD_REACH@;
+                    folds[low][u][own] += one;
+                    folds[high][u][own] += one;
+                    all_folds[u] += one;
+                }
+            }
+        }
+        for (int begin = 0, end; begin < n; begin = end) {
+            end = ends[begin];
+            @S@{
+                #pragma unroll 4
+                for (int k = begin; k < end; ++k) {
+                    const unsigned w = word[k];
+                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+                    #pragma unroll
+                    for (int u = 0; u < 2; ++u) {
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float one = @SHOWDOWN_REACH@;
+                        showdowns[low][u][own] += one;
+                        showdowns[high][u][own] += one;
+                        all_showdowns[u] += one;
+                    }
+                }
+            }
+            #pragma unroll 4
+            for (int k = begin; k < end; ++k) {
+                const unsigned w = word[k];
+                const int low = LOW(w), high = HIGH(w);
+                #pragma unroll
+                for (int u = 0; u < 2; ++u) {
+                    float total = 0.f;
+                    @S@{
+                        const float p = payoff[(size_t)@SHOWDOWN@ * STARTS + start[u]];
+                        total = p * (all_showdowns[u] - showdowns[low][u][own]
+                            - showdowns[high][u][own]);
+                    }
+                    @F@{
+                        const int h = HOLDING(w);
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float q = payoff[(size_t)@FOLD@ * STARTS + start[u]];
+                        total += q * (all_folds[u] - folds[low][u][own] - folds[high][u][own]
+                            + @FOLD_REACH@);
+                    }
+                    to[(size_t)k * @COLUMNS@ * STARTS + start[u]] = total;
+                }
+            }
+            @S@{
+                #pragma unroll 4
+                for (int k = begin; k < end; ++k) {
+                    const unsigned w = word[k];
+                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+                    #pragma unroll
+                    for (int u = 0; u < 2; ++u) {
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float one = @SHOWDOWN_REACH@;
+                        showdowns[low][u][own] += one;
+                        showdowns[high][u][own] += one;
+                        all_showdowns[u] += one;
+                    }
+                }
+            }
         }
     }
 """
