@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -12,15 +15,26 @@ from counterplay.core.forms.game import Game
 
 
 @pytest.mark.parametrize(("name", "bound"), [("kuhn", 0.0025), ("leduc", 0.035)])
-@pytest.mark.parametrize("plus", [True, False])
-def test_converges_to_an_equilibrium(name: str, bound: float, plus: bool) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"plus": False}, {"plus": False, "ramp": 200}, {"ramp": 200}]
+)
+def test_converges_to_an_equilibrium(name: str, bound: float, options: dict[str, Any]) -> None:
     """With the root of the iterations: a best response is pure."""
-    early, run = (cp.solve(name, "cfr-br", iterations=n, plus=plus) for n in (2_000, 8_000))
+    early, run = (cp.solve(name, "cfr-br", iterations=n, **options) for n in (2_000, 8_000))
     assert run.exploitability < min(bound, 0.6 * early.exploitability)
     assert cp.exploitability(run.game, run.strategy) == pytest.approx(run.exploitability)
     value = cp.expected_value(run.game, run.strategy)[0]
     exact = cp.expected_value(run.game, cp.solve(name, "lp").strategy)[0]
     assert abs(value - exact) <= run.exploitability + 1e-9
+
+
+def test_the_ramp_is_cut_anywhere(tmp_path: Path) -> None:
+    whole = cp.solve("kuhn", "cfr-br", iterations=60, ramp=40)
+    cp.solve("kuhn", "cfr-br", iterations=17, ramp=40, folder=tmp_path / "run")
+    resumed = cp.resume(tmp_path / "run", iterations=60)
+    assert np.array_equal(resumed.strategy.probabilities, whole.strategy.probabilities)
+    constant = cp.solve("kuhn", "cfr-br", iterations=60)
+    assert not np.array_equal(constant.strategy.probabilities, whole.strategy.probabilities)
 
 
 def test_seats_in_two_threads_give_the_same_bits() -> None:
@@ -80,6 +94,7 @@ def test_a_game_that_hides_nothing_is_refused() -> None:
     [
         ({"plus": 1}, "plus must be True or False"),
         ({"averaging": "cubic"}, "averaging must be one of"),
+        ({"ramp": 0}, "ramp must be a whole number of at least 1"),
         ({"threads": 3}, "from 1 to 2"),
         ({"backend": "cuda"}, "in hold'em alone"),
         ({"backend": "gpu"}, "backend must be one of"),

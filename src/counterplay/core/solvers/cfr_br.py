@@ -47,14 +47,15 @@ class CfrBrSettings(NamedTuple):
     """The options of a run."""
 
     plus: bool
+    ramp: int
     linear: bool
     threads: int
     backend: str
     seed: int
 
-    def weight(self, t: int) -> float:
-        """Returns the weight of iteration t in the average."""
-        return float(t) if self.linear else 1.0
+    def weights(self, t: int) -> tuple[float, float]:
+        """Returns the weights of iteration t in the regrets and in the average."""
+        return float(min(t, self.ramp)), float(t) if self.linear else 1.0
 
 
 class CfrBrEngine(Protocol):
@@ -109,9 +110,14 @@ class SequenceFormCfrBr:
                 f"cfr-br runs on a device in hold'em alone; for {game.name} leave out backend"
             )
         self._game, self._form, self._threads = game, form, settings.threads
-        negative = -np.inf if settings.plus else np.inf
-        self._variant = CFRVariant(np.inf, negative, float(settings.linear), False, False)
-        self._tables = new_tables(form, self._variant)
+        self._ramp = settings.ramp
+        self._variants = [  # during the ramp t / (t + 1) of earlier regrets is kept
+            CFRVariant(
+                kept, -np.inf if settings.plus else kept, float(settings.linear), False, False
+            )
+            for kept in (1.0, np.inf)
+        ]
+        self._tables = new_tables(form, self._variants[0])
         n = [int(side.first[-1]) for side in (form.two, form.one)]
         self._replies = [_Reply(np.empty(k + 1), np.empty(k), np.empty(k + 1)) for k in n]
 
@@ -121,7 +127,10 @@ class SequenceFormCfrBr:
 
     def _run_seat(self, player: int, done: int, n: int) -> None:
         own, reply = self._tables[player], self._replies[player]
-        _iterations(self._form, player, own, reply, self._variant, done, n)
+        rising = min(max(self._ramp - 1 - done, 0), n)
+        first, then = self._variants
+        _iterations(self._form, player, own, reply, first, done, rising)
+        _iterations(self._form, player, own, reply, then, done + rising, n - rising)
 
     def tables(self) -> dict[str, np.ndarray]:
         return {
@@ -163,9 +172,11 @@ def _check_hidden(game: Game) -> None:
 
 
 class CfrBr(Solver):
-    """`plus`: regret matching+; `averaging`: weight of iteration t in the average, t ("linear") or
-    1 ("uniform"); `current`: the strategy is the current one, not the average; `threads`: 1, or 2
-    for one a seat; `backend`: "cpu", or in hold'em "cuda" for a device."""
+    """`plus`: regret matching+; `ramp`: the weight of iteration t in the regrets is t up to this
+    one, then constant, so that a long run forgets its beginning; `averaging`: its weight in the
+    average, t ("linear") or 1 ("uniform"); `current`: the strategy is the current one, not the
+    average; `threads`: 1, or 2 for one a seat; `backend`: "cpu", or in hold'em "cuda" for a
+    device."""
 
     name = "cfr-br"
     summary = "CFR-BR: regret matching against a best response; in hold'em without its abstraction"
@@ -178,6 +189,7 @@ class CfrBr(Solver):
         problem: Problem | None = None,
         *,
         plus: bool = True,
+        ramp: int = 1,
         averaging: str = "linear",
         current: bool = False,
         threads: int = 1,
@@ -189,13 +201,14 @@ class CfrBr(Solver):
         where = {"backend": one_of(backend, BACKENDS, "backend")} if backend != "cpu" else {}
         whole_number(threads, 1, SEATS, "threads")
         more = {"current": True} if current else {}
+        more |= {"ramp": whole_number(ramp, 1, None, "ramp")} if ramp != 1 else {}
         more |= {"threads": threads} if threads > 1 else {}
         super().__init__(game, seed, problem, **given, **more, **where)
         if game.n_players != SEATS:
             raise BadParameter(
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"
             )
-        settings = CfrBrSettings(plus, linear, threads, backend, self.seed)
+        settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
         self._engine: CfrBrEngine
         if self.draws(game):
             self._engine = game.rules.cfr_br(game, settings)

@@ -86,7 +86,7 @@ def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Bucke
             np.repeat(boards(4).weight, tables.turn.shape[1]),
             river_deals(tables.river),
         )
-        buckets = [_percentile(*street) for street in zip(strength, weight, counts, strict=True)]
+        buckets = [percentile(*street) for street in zip(strength, weight, counts, strict=True)]
     preflop, flop, turn, river = buckets
     if kind == CLASSES:
         preflop = starting_classes()
@@ -114,13 +114,13 @@ def _equal_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
     return buckets
 
 
-def _percentile(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
+def percentile(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
     """Returns buckets with borders where the cumulated weight passes k / n. Entries of 0 (a card on
     the board) do not count."""
     values = np.asarray(counts)
     if values.max() > 10**8:  # pre-flop: few entries, large numbers
         _, rank = np.unique(values, return_inverse=True)
-        return _percentile(rank + 1, weight, n)
+        return percentile(rank + 1, weight, n)
     share = np.bincount(values.reshape(-1), weights=weight.reshape(-1))
     share[0] = 0.0
     before = (np.cumsum(share) - share) / share.sum()  # share of weaker holdings

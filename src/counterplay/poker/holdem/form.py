@@ -28,7 +28,7 @@ from counterplay.core.forms.access import (
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.prefetch import prefetch
 from counterplay.poker.abstraction.abstraction import Cards
-from counterplay.poker.betting.betting import NO_FOLD, BettingTree, PublicNodes
+from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingTree, PublicNodes
 from counterplay.poker.betting.rows import buckets_at, first_rows, first_slots, row_of
 from counterplay.poker.cards.deal import (
     DERIVED,
@@ -53,6 +53,7 @@ class BettingGame(NamedTuple):
     first: np.ndarray  # int32[m + 1]
     owner: np.ndarray  # int8[m]
     passive: np.ndarray  # int16[m]
+    on_board: int  # cards of the board at a showdown
 
     @property
     def n_nodes(self) -> int:
@@ -68,7 +69,9 @@ class BettingGame(NamedTuple):
         return int(self.first[-1])
 
 
-def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> BettingGame:
+def betting_game(
+    tree: BettingTree, cards: Cards, counts: tuple[int, ...], on_board: int = LIMIT.board[-1]
+) -> BettingGame:
     """Returns the form of a card abstraction with `counts` buckets on the streets."""
     nodes, n = tree.nodes, buckets_at(tree, counts)
     return BettingGame(
@@ -78,6 +81,7 @@ def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> Be
         first_slots(tree, counts),
         np.repeat(nodes.player[nodes.node], n),
         np.repeat(nodes.passive, n),
+        on_board,
     )
 
 
@@ -180,6 +184,6 @@ def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
         won = -1 if folded == player else 1
     else:
         if chance.winner[ZERO] == UNKNOWN:
-            compare(chance)
+            compare(chance, form.on_board)
         won = chance.winner[ZERO] if player == 0 else -chance.winner[ZERO]
     return stake * won

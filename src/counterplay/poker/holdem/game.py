@@ -86,14 +86,19 @@ class HoldemRules:
 
     @property
     def buckets(self) -> Buckets:
-        return _made(self.abstraction, self.betting, cache_root())[0]
+        return _made(self.abstraction, self.betting, self.on_board, cache_root())[0]
 
     def bucket_shares(self) -> tuple[np.ndarray, ...]:
         """Returns the frequency of each bucket, by street: float64[buckets] each."""
         return _shares(self.abstraction, self.betting, cache_root())
 
+    @property
+    def on_board(self) -> int:
+        """Cards of the board at a showdown."""
+        return LIMIT.board[-1]
+
     def form(self) -> BettingGame:
-        return _made(self.abstraction, self.betting, cache_root())[1]
+        return _made(self.abstraction, self.betting, self.on_board, cache_root())[1]
 
     def slots(self) -> np.ndarray:
         """Returns int64[information sets, 3]: slot of fold, call and raise, -1 where illegal."""
@@ -129,20 +134,21 @@ class HoldemRules:
 
 @lru_cache(maxsize=3)
 def _made(
-    abstraction: CardAbstraction, betting: BettingRules, folder: Path
+    abstraction: CardAbstraction, betting: BettingRules, on_board: int, folder: Path
 ) -> tuple[Buckets, BettingGame]:
     """Returns buckets and form, which are large, never change, and are shared by all games of the
     same abstraction."""
     buckets = abstraction.buckets()
     cards = cards_of(buckets, abstraction.deck)
-    return buckets, betting_game(betting_tree(betting), cards, abstraction.counts)
+    return buckets, betting_game(betting_tree(betting), cards, abstraction.counts, on_board)
 
 
 @lru_cache(maxsize=3)
 def _shares(
     abstraction: CardAbstraction, betting: BettingRules, folder: Path
 ) -> tuple[np.ndarray, ...]:
-    shares = tuple(bucket_shares(_made(abstraction, betting, folder)[0], abstraction.counts))
+    buckets = _made(abstraction, betting, LIMIT.board[-1], folder)[0]
+    shares = tuple(bucket_shares(buckets, abstraction.counts))
     for share in shares:
         share.setflags(write=False)
     return shares

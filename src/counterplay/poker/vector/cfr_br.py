@@ -27,7 +27,6 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.solvers.cfr_br import CfrBrSettings, run_seats
-from counterplay.poker.betting.betting import LIMIT
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
 from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import (
@@ -223,8 +222,11 @@ class HoldemCfrBr:
 
     def __init__(self, game: Game, settings: CfrBrSettings, device: Any = None) -> None:
         rules, form, counts = game.rules, game.form, game.rules.abstraction.counts
-        if rules.betting.n_streets != len(LIMIT.board):
-            raise BadParameter(f"cfr-br needs betting on all four streets, unlike {game.name}")
+        if rules.betting.board[-1] != rules.on_board:
+            raise BadParameter(
+                f"cfr-br needs betting on the last street, that of the showdown, and {game.name} "
+                f"has none there"
+            )
         check_filled(form.cards, counts)
         check_suits(form.cards)
         self._game, self._settings = game, settings
@@ -250,7 +252,7 @@ class HoldemCfrBr:
     def run(self, done: int, n: int) -> int:
         settings, trainer = self._settings, self._trainer
         for t in range(done + 1, done + n + 1):
-            step = Step(1.0, settings.weight(t), settings.plus)
+            step = Step(*settings.weights(t), settings.plus)
             if isinstance(trainer, DeviceCfrBr):
                 trainer.iterate(t, step)
                 continue
@@ -277,10 +279,7 @@ class HoldemCfrBr:
         return list(zip(self._streets, self._trainer.blocks(table), strict=True))
 
     def _slots(self, blocks: list[np.ndarray]) -> np.ndarray:
-        form = self._game.form
-        return slot_values(
-            self._streets, tuple(blocks), form.first_row, form.first, self._game.n_slots
-        )
+        return slot_values(self._streets, blocks, self._game.form)
 
 
 def _holdings(chance: HoldemChance, cut: int) -> list[int]:

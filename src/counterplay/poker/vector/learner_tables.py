@@ -8,6 +8,7 @@ block for every board (`HoldingRows`), where only suit-isomorphic holdings share
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple, Protocol
 
@@ -165,19 +166,37 @@ def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:
     return policy.reshape(sums.shape)
 
 
-def slot_values(
-    streets: tuple[Street, ...], blocks: tuple[np.ndarray, ...], first_row: Any, first: Any, n: int
-) -> np.ndarray:
-    """Returns float64[n]: the numbers of blocks [groups, rows, nodes * LANES] in the n slots of a
-    game. `first_row`, `first`: those of its form."""
-    out = np.zeros(n)
+def _slots(street: Street, rows: int, form: Any) -> Iterator[tuple[tuple[Any, ...], np.ndarray]]:
+    """Yields the place of every action in a block [groups, rows, nodes, LANES], and its slots."""
+    for k in np.flatnonzero(street.player >= 0).tolist():
+        below = range(int(street.first_child[k]), int(street.first_child[k + 1]))
+        for g, lane in np.argwhere(street.public_node[:, k] >= 0).tolist():
+            row = form.first_row[street.public_node[g, k, lane]] + np.arange(rows)
+            for a, c in enumerate(below):
+                yield (g, slice(None), c, lane), form.first[row] + a
+
+
+def slot_values(streets: tuple[Street, ...], blocks: Sequence[np.ndarray], form: Any) -> np.ndarray:
+    """Returns float64[n_slots]: the numbers of blocks [groups, rows, nodes * LANES] in the slots of
+    a game's form."""
+    out = np.zeros(form.n_slots)
     for street, block in zip(streets, blocks, strict=True):
         groups, rows = block.shape[:2]
         by_lane = block.reshape(groups, rows, len(street.player), LANES)
-        for k in np.flatnonzero(street.player >= 0).tolist():
-            below = range(int(street.first_child[k]), int(street.first_child[k + 1]))
-            for g, lane in np.argwhere(street.public_node[:, k] >= 0).tolist():
-                row = first_row[street.public_node[g, k, lane]] + np.arange(rows)
-                for a, c in enumerate(below):
-                    out[first[row] + a] = by_lane[g, :, c, lane]
+        for at, slots in _slots(street, rows, form):
+            out[slots] = by_lane[at]
     return out
+
+
+def policy_blocks(
+    streets: tuple[Street, ...], rows: RowMap, probabilities: np.ndarray, form: Any
+) -> tuple[np.ndarray, ...]:
+    """Returns the probabilities of a strategy as a `FixedSeat` plays them: the inverse."""
+    blocks = []
+    for k, street in enumerate(streets):
+        groups, n, width = _block_shape(street, rows.count(k))
+        block = np.zeros((groups, n, len(street.player), LANES))
+        for at, slots in _slots(street, n, form):
+            block[at] = probabilities[slots]
+        blocks.append(block.reshape(1, groups, n, width))
+    return tuple(blocks)
