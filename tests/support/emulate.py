@@ -90,6 +90,9 @@ class EmulatedDevice:
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
         return np.zeros(shape, dtype=dtype)
 
+    def free_bytes(self) -> int:
+        return 1 << 40
+
     def multiply(
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, begin: int = 0
     ) -> None:

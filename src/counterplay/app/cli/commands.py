@@ -139,7 +139,7 @@ def solve(
             loaded = load(game)
             loaded.form  # noqa: B018  built here, so that the rest is only solving
         chosen = algorithm or default_solver(loaded)
-        if not ALGORITHMS[chosen].sampled:
+        if not ALGORITHMS[chosen].draws(loaded):
             opt.refuse_given(context, ["seed"], f"{chosen} draws nothing at random")
         if folder is None:
             folder = display.new_folder(loaded.name, chosen, seed)

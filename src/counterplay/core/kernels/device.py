@@ -74,6 +74,11 @@ class Device:
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return self.cupy.zeros(shape, dtype=dtype)
 
+    def free_bytes(self) -> int:
+        """Returns the memory of the device that is free."""
+        free, _ = self.cupy.cuda.runtime.memGetInfo()
+        return int(free) + self.cupy.get_default_memory_pool().free_bytes()
+
     def compile(self, source: str, exact: bool = False) -> Callable[[str], Kernel]:
         """Returns a function that gives the kernels of a source by name. `exact`: no fused
         multiply-add, so that every operation is rounded as on the CPU."""

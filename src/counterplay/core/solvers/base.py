@@ -90,6 +90,11 @@ class Solver(ABC):
         """Whether it can solve a game."""
         return True
 
+    @classmethod
+    def draws(cls, game: Game) -> bool:
+        """Whether it draws random numbers in a game, so that its result depends on the seed."""
+        return cls.sampled
+
     @property
     def finished(self) -> bool:
         """Whether more iterations would change nothing."""

@@ -151,7 +151,8 @@ class FullWidth(Solver):
         return n * self.game.n_nodes
 
 
-def _flag(value: Any, what: str) -> bool:
+def flag(value: Any, what: str) -> bool:
+    """Returns `value` if it is True or False, else raises `BadParameter`."""
     if not isinstance(value, bool):
         raise BadParameter(f"{what} must be True or False, not {shown(value)}")
     return value
@@ -172,7 +173,7 @@ class CFR(FullWidth):
         alternating: bool = False,
         **compute: Any,
     ) -> None:
-        variant = CFRVariant(np.inf, np.inf, 0.0, False, _flag(alternating, "alternating"))
+        variant = CFRVariant(np.inf, np.inf, 0.0, False, flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
@@ -191,7 +192,7 @@ class CFRPlus(FullWidth):
         alternating: bool = True,
         **compute: Any,
     ) -> None:
-        variant = CFRVariant(np.inf, -np.inf, 1.0, False, _flag(alternating, "alternating"))
+        variant = CFRVariant(np.inf, -np.inf, 1.0, False, flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 

@@ -33,6 +33,7 @@ from counterplay.core.solvers.limits import check_target as check_target
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
 CHECKPOINT_SECONDS = 15.0
+CHECKPOINT_SHARE = 0.05  # of the time that writing checkpoints may take
 METRICS_SECONDS = 1.0  # between two writings of `metrics.csv`, which others may watch
 #: Without `measure_every`, measurements are spaced by this factor, and take at most this share of
 #: the time.
@@ -215,7 +216,8 @@ class _Loop:
         self.measuring = 0.0
         self.started_at = solver.iterations
         self.chunk = 1
-        self.saved_at = self.metrics_at = time.monotonic()
+        self.save_every, self.saved_at = CHECKPOINT_SECONDS, time.monotonic()
+        self.metrics_at = self.saved_at
         last = metrics[-1].iterations if metrics else 0
         self.next_measure = self._after(max(last, solver.iterations))
 
@@ -280,7 +282,7 @@ class _Loop:
                     return "callback"
             if limits.on_chunk is not None:
                 limits.on_chunk(self._progress())
-            if self.folder is not None and time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
+            if self.folder is not None and time.monotonic() - self.saved_at > self.save_every:
                 self._save()
             elif self.folder is not None and time.monotonic() - self.metrics_at > METRICS_SECONDS:
                 run_folder.write_metrics(self.folder, self.metrics)
@@ -328,6 +330,7 @@ class _Loop:
 
     def _save(self) -> None:
         if self.folder is not None:
+            before = time.monotonic()
             try:
                 run_folder.save_progress(self.folder, self.solver, self.used, self.metrics)
             except CounterplayError as error:
@@ -335,6 +338,7 @@ class _Loop:
                     f"{error}; the last good checkpoint is still in {self.folder}"
                 ) from None
             self.saved_at = self.metrics_at = time.monotonic()
+            self.save_every = max(CHECKPOINT_SECONDS, (self.saved_at - before) / CHECKPOINT_SHARE)
 
 
 def _measured(run: Any) -> list[Measurement]:

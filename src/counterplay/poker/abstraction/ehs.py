@@ -2,6 +2,7 @@
 
 `equal-width` buckets, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole
 numbers, so that borders are exact. `percentile` buckets: each has the same share of all deals.
+`classes`: the same, but before the flop every class of starting hands (AA, AKs, ...) is a bucket.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import boards
+from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.decks import FULL, Deck
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.cards.tables import Strengths, strengths
 
-EQUAL_WIDTH, PERCENTILE = KINDS = ("equal-width", "percentile")
-KEY_WORD = {EQUAL_WIDTH: "width", PERCENTILE: "frequency"}  # in keys of games, as files have them
+EQUAL_WIDTH, PERCENTILE, CLASSES = KINDS = ("equal-width", "percentile", "classes")
+#: Words in keys of games, as files have them.
+KEY_WORD = {EQUAL_WIDTH: "width", PERCENTILE: "frequency", CLASSES: "frequency, classes"}
+N_CLASSES = 169  # of starting hands
 ROWS = 64  # rows of a table that are converted at once
 MOST_BUCKETS = 1000  # on a street
 DEFAULT_BUCKETS = 10
@@ -37,6 +41,10 @@ class EhsAbstraction:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.kind == CLASSES and self.counts[0] != N_CLASSES:
+            raise BadParameter(
+                f"kind=classes has {N_CLASSES} buckets before the flop, not {self.counts[0]}"
+            )
 
     @property
     def deck(self) -> Deck:
@@ -44,20 +52,20 @@ class EhsAbstraction:
 
     @property
     def uniform(self) -> bool:
-        """Whether all streets have the same number of buckets."""
-        return len(set(self.counts)) == 1
+        """Whether all streets have the same number of buckets; with classes all but the first."""
+        return len(set(self.counts[self.kind == CLASSES :])) == 1
 
     @property
     def arguments(self) -> str:
         named = zip(STREETS, self.counts, strict=True)
         numbers = (
-            f"buckets={self.counts[0]}" if self.uniform else ",".join(f"{k}={n}" for k, n in named)
+            f"buckets={self.counts[1]}" if self.uniform else ",".join(f"{k}={n}" for k, n in named)
         )
         return numbers if self.kind == EQUAL_WIDTH else f"{numbers},kind={self.kind}"
 
     @property
     def key(self) -> str:
-        numbers = str(self.counts[0]) if self.uniform else "/".join(str(n) for n in self.counts)
+        numbers = str(self.counts[1]) if self.uniform else "/".join(str(n) for n in self.counts)
         return f"{numbers} {KEY_WORD[self.kind]}"
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
@@ -78,9 +86,20 @@ def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Bucke
             np.repeat(boards(4).weight, tables.turn.shape[1]),
             river_deals(tables.river),
         )
-        buckets = [_percentile(*street) for street in zip(strength, weight, counts, strict=True)]
+        buckets = [percentile(*street) for street in zip(strength, weight, counts, strict=True)]
     preflop, flop, turn, river = buckets
+    if kind == CLASSES:
+        preflop = starting_classes()
     return Buckets(preflop, flop, turn, river, tables.river)
+
+
+def starting_classes() -> np.ndarray:
+    """Returns uint16[1326]: the class of every holding, by its ranks and whether it is suited."""
+    cards = HOLDING_CARDS.astype(np.int64)
+    low, high = np.sort(cards // 4, axis=1).T
+    suited = cards[:, 0] % 4 == cards[:, 1] % 4
+    _, number = np.unique(np.where(suited, 13 * high + low, 13 * low + high), return_inverse=True)
+    return number.astype(np.uint16)
 
 
 def _equal_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
@@ -95,13 +114,13 @@ def _equal_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
     return buckets
 
 
-def _percentile(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
+def percentile(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
     """Returns buckets with borders where the cumulated weight passes k / n. Entries of 0 (a card on
     the board) do not count."""
     values = np.asarray(counts)
     if values.max() > 10**8:  # pre-flop: few entries, large numbers
         _, rank = np.unique(values, return_inverse=True)
-        return _percentile(rank + 1, weight, n)
+        return percentile(rank + 1, weight, n)
     share = np.bincount(values.reshape(-1), weights=weight.reshape(-1))
     share[0] = 0.0
     before = (np.cumsum(share) - share) / share.sum()  # share of weaker holdings
@@ -135,8 +154,11 @@ def _make(numbers: BucketNumbers, kind: str) -> EhsAbstraction:
         if number is not None:
             whole_number(number, 1, MOST_BUCKETS, name)
     all_streets = numbers["buckets"] if numbers["buckets"] is not None else DEFAULT_BUCKETS
-    of_street = (numbers[street] for street in STREETS)
-    return EhsAbstraction(tuple(all_streets if n is None else n for n in of_street), kind)
+    default = dict.fromkeys(STREETS, all_streets)
+    if kind == CLASSES:
+        default[STREETS[0]] = N_CLASSES
+    given = {street: numbers[street] for street in STREETS if numbers[street] is not None}
+    return EhsAbstraction(tuple((default | given).values()), kind)
 
 
 ABSTRACTION = AbstractionSpec("ehs", _make)

@@ -77,13 +77,13 @@ def _set_masks(chance: Deal, low: int, high: int) -> None:
 
 
 @jit
-def compare(chance: Deal) -> None:
-    """Finds the winner at a showdown."""
+def compare(chance: Deal, on_board: int = N_DEALT - FIRST_OF_BOARD) -> None:
+    """Finds the winner at a showdown on the first cards of the board."""
     first, masks = 0, chance.masks
     for player in range(2):
         for suit in range(index(4)):
             masks[suit] = 0
-        _set_masks(chance, FIRST_OF_BOARD, N_DEALT)
+        _set_masks(chance, FIRST_OF_BOARD, FIRST_OF_BOARD + on_board)
         _set_masks(chance, 2 * player, 2 * player + 2)
         value = strength_of_masks(masks[0], masks[1], masks[2], masks[3])
         if player == 0:

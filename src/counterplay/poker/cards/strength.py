@@ -93,8 +93,8 @@ def _blocked(masks: np.ndarray, a: int, b: int) -> bool:
 
 @jit(inner=True)
 def _count_river(masks: np.ndarray, work: Workspace, out: np.ndarray) -> None:
-    """Fills `out[holding]` for one board of five cards given by its suit masks; 0 where a card of
-    the holding is on the board."""
+    """Fills `out[holding]` for one board, the last, given by its suit masks; 0 where a card of the
+    holding is on the board."""
     n = 0
     for holding in range(N_HOLDINGS):
         a, b = _CARDS[holding, 0], _CARDS[holding, 1]
@@ -238,6 +238,14 @@ def count_rivers(threads: int = 1, progress: ShareCallback = no_progress) -> np.
         _count_rivers(table, work, low, high, out)
 
     in_pieces(count, len(out), threads, progress)
+    return out
+
+
+def count_flops() -> np.ndarray:
+    """Returns uint16[1755, 1326]: the same on flops, for hands of five cards: of 2,162."""
+    table = boards(3)
+    out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint16)
+    _count_rivers(table, new_workspace(), 0, len(out), out)
     return out
 
 

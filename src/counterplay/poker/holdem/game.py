@@ -87,6 +87,7 @@ class BettingGame(NamedTuple):
     first: np.ndarray  # int32[m + 1]
     owner: np.ndarray  # int8[m]
     passive: np.ndarray  # int16[m]
+    on_board: int  # cards of the board at a showdown
 
     @property
     def n_nodes(self) -> int:
@@ -102,7 +103,9 @@ class BettingGame(NamedTuple):
         return int(self.first[-1])
 
 
-def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> BettingGame:
+def betting_game(
+    tree: BettingTree, cards: Cards, counts: tuple[int, ...], on_board: int = LIMIT.board[-1]
+) -> BettingGame:
     """Returns the form of a card abstraction with `counts` buckets on the streets."""
     nodes, n = tree.nodes, buckets_at(tree, counts)
     return BettingGame(
@@ -112,6 +115,7 @@ def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> Be
         first_slots(tree, counts),
         np.repeat(nodes.player[nodes.node], n),
         np.repeat(nodes.passive, n),
+        on_board,
     )
 
 
@@ -214,7 +218,7 @@ def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
         won = -1 if folded == player else 1
     else:
         if chance.winner[ZERO] == UNKNOWN:
-            compare(chance)
+            compare(chance, form.on_board)
         won = chance.winner[ZERO] if player == 0 else -chance.winner[ZERO]
     return stake * won
 
@@ -248,6 +252,10 @@ class HoldemRules:
         """Returns the class that plays matches on real cards, from a higher layer."""
         return import_module("counterplay.poker.match.match").HoldemMatch
 
+    def cfr_br(self, game: Any, settings: Any) -> Any:
+        """Returns the engine of CFR-BR, from a higher layer."""
+        return import_module("counterplay.poker.vector.cfr_br").HoldemCfrBr(game, settings)
+
     @property
     def tree(self) -> BettingTree:
         return betting_tree(self.betting)
@@ -264,14 +272,19 @@ class HoldemRules:
 
     @property
     def buckets(self) -> Buckets:
-        return _made(self.abstraction, self.betting, cache_root())[0]
+        return _made(self.abstraction, self.betting, self.on_board, cache_root())[0]
 
     def bucket_shares(self) -> tuple[np.ndarray, ...]:
         """Returns the frequency of each bucket, by street: float64[buckets] each."""
         return _shares(self.abstraction, self.betting, cache_root())
 
+    @property
+    def on_board(self) -> int:
+        """Cards of the board at a showdown."""
+        return LIMIT.board[-1]
+
     def form(self) -> BettingGame:
-        return _made(self.abstraction, self.betting, cache_root())[1]
+        return _made(self.abstraction, self.betting, self.on_board, cache_root())[1]
 
     def slots(self) -> np.ndarray:
         """Returns int64[information sets, 3]: slot of fold, call and raise, -1 where illegal."""
@@ -307,20 +320,21 @@ class HoldemRules:
 
 @lru_cache(maxsize=3)
 def _made(
-    abstraction: CardAbstraction, betting: BettingRules, folder: Path
+    abstraction: CardAbstraction, betting: BettingRules, on_board: int, folder: Path
 ) -> tuple[Buckets, BettingGame]:
     """Returns buckets and form, which are large, never change, and are shared by all games of the
     same abstraction."""
     buckets = abstraction.buckets()
     cards = cards_of(buckets, abstraction.deck)
-    return buckets, betting_game(betting_tree(betting), cards, abstraction.counts)
+    return buckets, betting_game(betting_tree(betting), cards, abstraction.counts, on_board)
 
 
 @lru_cache(maxsize=3)
 def _shares(
     abstraction: CardAbstraction, betting: BettingRules, folder: Path
 ) -> tuple[np.ndarray, ...]:
-    shares = tuple(bucket_shares(_made(abstraction, betting, folder)[0], abstraction.counts))
+    buckets = _made(abstraction, betting, LIMIT.board[-1], folder)[0]
+    shares = tuple(bucket_shares(buckets, abstraction.counts))
     for share in shares:
         share.setflags(write=False)
     return shares

@@ -15,19 +15,33 @@ reach 1 - p, the model with reach p.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from counterplay.poker.vector.chance import Chance
+from counterplay.core.base.errors import BadParameter, TooLarge
+from counterplay.core.base.memory import available_bytes, fits
+from counterplay.core.forms.game import Game
+from counterplay.core.kernels.device import Device
+from counterplay.core.kernels.simd import LANES
+from counterplay.core.solvers.cfr_br import CfrBrSettings, run_seats
+from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
+from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import (
+    BucketRows,
     HoldingRows,
     LearnerTables,
     RowMap,
     average_policy,
+    check_filled,
     new_tables,
+    slot_values,
+    table_bytes,
 )
-from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.public_tree import Street, streets_of
+from counterplay.poker.vector.suit_permutations import check_suits
 from counterplay.poker.vector.traversal import (
     MODEL,
     BestSeat,
@@ -35,11 +49,17 @@ from counterplay.poker.vector.traversal import (
     FixedSeat,
     LearnerSeat,
     Seat,
+    Step,
     Traversal,
 )
 
+STEP = Step()
+DTYPE = np.float32  # of a traversal and the trunk; the learner's tables are in double precision
+NEW_DEVICE: Callable[[], Any] = Device
+TRUNK_STREETS = 2  # at most: below, single holdings are too many for tables
 
-class CfrBr:
+
+class VectorCfrBr:
     """One learner in both seats. `cut`: the street from which the adversary best-responds;
     `models[j]`: the model of player j."""
 
@@ -55,43 +75,63 @@ class CfrBr:
         p: float = 0.0,
     ) -> None:
         self.chance, self.streets, self.cut = chance, streets, cut
-        self.tables: LearnerTables = new_tables(streets, row_map, dtype)
-        trunk_rows, trunk = HoldingRows(chance, cut), streets[:cut]
-        self.trunk: LearnerTables = new_tables(trunk, trunk_rows, dtype)
         self._models, self._p = models, p
+        trunk_rows, trunk = HoldingRows(chance, cut), streets[:cut]
+        self.tables: LearnerTables = new_tables(streets, row_map, np.float64)
+        self.trunk: LearnerTables = new_tables(trunk, trunk_rows, dtype, average=False)
         self._learners = [
-            LearnerSeat(chance, streets, i, row_map, self.tables, dtype) for i in (0, 1)
+            LearnerSeat(chance, streets, i, row_map.copy(), self.tables, dtype) for i in (0, 1)
         ]
         self._adversaries = [
             LearnerSeat(chance, trunk, j, trunk_rows, self.trunk, dtype) for j in (0, 1)
         ]
         self._best = [BestSeat(chance, streets, j, dtype) for j in (0, 1)]
-        self._traversal = Traversal(chance, streets, dtype)
+        self._traversals = [Traversal(chance, streets, dtype) for _ in (0, 1)]
 
-    def iterate(self, rng: np.random.Generator, *, plus: bool = False, weight: float = 1.0) -> None:
-        """Updates both seats on a sampled board. `plus`: regret matching+; `weight`: of this
-        iteration in the average."""
+    def iterate(self, rng: np.random.Generator, step: Step = STEP, threads: int = 1) -> None:
+        """Updates both seats on a sampled board."""
         board, boards = self.chance.root(), []
         for k in range(1, self.cut + 1):
             board = self.chance.sample(k, board, rng)
             boards.append(board)
-        for i in (0, 1):
-            reach = [1.0 - self._p, 1.0 - self._p, self._p]
-            reach[i] = 1.0
-            path = [self._traversal.begin((reach[0], reach[1], reach[2]))]
-            for level, dealt in zip(self._traversal.levels[1:], boards, strict=False):
-                level.deal(dealt)
-                path.append(level)
-            self._update_seat(i, path, plus, weight)
+        run_seats(threads, lambda i: self._iterate_seat(i, boards, step))
+
+    def _iterate_seat(self, i: int, boards: list[DealtBoard], step: Step) -> None:
+        reach = [1.0 - self._p, 1.0 - self._p, self._p]
+        reach[i] = 1.0
+        traversal = self._traversals[i]
+        path = [traversal.begin((reach[0], reach[1], reach[2]))]
+        for level, dealt in zip(traversal.levels[1:], boards, strict=False):
+            level.deal(dealt)
+            path.append(level)
+        self._update_seat(i, path, step)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Returns all tables, not copies."""
+        named = {"regret": self.tables.regret, "strategy_sum": self.tables.strategy_sum}
+        named["trunk"] = self.trunk.regret
+        return {
+            f"{name}{k}": table for name, tables in named.items() for k, table in enumerate(tables)
+        }
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restores what `arrays` returned."""
+        for name, array in self.arrays().items():
+            array[:] = saved[name]
+
+    def blocks(self, table: str) -> list[np.ndarray]:
+        """Returns the learner's table of this name by street: [groups, rows, nodes * LANES]."""
+        return [blocks[0] for blocks in getattr(self.tables, table)]
 
     def average(self) -> tuple[np.ndarray, ...]:
         """Returns the average strategy, as a `FixedSeat` plays it."""
         pairs = zip(self.streets, self.tables.strategy_sum, strict=True)
         return tuple(average_policy(street, sums) for street, sums in pairs)
 
-    def _update_seat(self, i: int, path: list[BoardLevel], plus: bool, weight: float) -> None:
+    def _update_seat(self, i: int, path: list[BoardLevel], step: Step) -> None:
         """Updates the learner in seat i, and its adversary in the trunk."""
-        learner, adversary, traversal = self._learners[i], self._adversaries[1 - i], self._traversal
+        learner, adversary = self._learners[i], self._adversaries[1 - i]
+        traversal = self._traversals[i]
         *trunk, cut = path
         for level in trunk:
             for seat in (learner, adversary):
@@ -108,19 +148,19 @@ class CfrBr:
         for level in traversal.levels[cut.k :]:
             if level is not cut:
                 learner.use_all_rows(level.k)
-            learner.update(level, weight, plus)
+            learner.update(level, step)
         for level in reversed(trunk):
             k = level.k + 1
             scale = self.chance.total(k) / self.chance.n_deals[k]  # the board stands for all
             action_value = adversary.action_value[level.k]
             traversal.evaluate(level, adversary, learner, scale=scale, action_value=action_value)
             self._add_values(level, learner, adversary, scale, 1.0)
-            adversary.update(level, weight, plus)
-            learner.update(level, weight, plus)
+            adversary.update(level, step)
+            learner.update(level, step)
 
     def _respond(self, level: BoardLevel, i: int, times: float) -> None:
         """Computes the adversary's best response from the cut on: values and choices."""
-        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversal
+        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversals[i]
         learner.set_board(level)
         scale = 1.0
         if not level.final:
@@ -136,7 +176,7 @@ class CfrBr:
     def _evaluate_learner(self, level: BoardLevel, i: int, times: float, share: float) -> None:
         """Computes the learner's values against these choices. `share`: of this board among the
         boards of its street that follow the cut."""
-        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversal
+        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversals[i]
         learner.set_board(level)
         best.set_board(level)
         learner.add_reach(level, share)
@@ -159,18 +199,111 @@ class CfrBr:
         if self._models is not None:
             self._models[j].set_board(level)
             if not level.final:
-                self._traversal.pass_down(level, self._models[j], MODEL)
+                self._traversals[1 - j].pass_down(level, self._models[j], MODEL)
 
     def _add_values(
         self, level: BoardLevel, learner: LearnerSeat, opponent: Seat, scale: float, times: float
     ) -> None:
         """Adds the learner's values against an opponent, and against the model."""
         action_value = learner.action_value[level.k]
-        self._traversal.evaluate(
+        self._traversals[learner.player].evaluate(
             level, learner, opponent, scale=scale, times=times, action_value=action_value
         )
         if self._models is not None:  # the values of the next level include the model's
-            self._traversal.evaluate(
+            self._traversals[learner.player].evaluate(
                 level, learner, self._models[opponent.player], reach=MODEL, scale=0.0, times=times,
                 action_value=action_value,
             )  # fmt: skip
+
+
+class HoldemCfrBr:
+    """CFR-BR in hold'em, on processors or on a device, as an engine of the solver. Iteration t
+    draws its board from the seed and t, so that a run can be continued anywhere."""
+
+    def __init__(self, game: Game, settings: CfrBrSettings, device: Any = None) -> None:
+        rules, form, counts = game.rules, game.form, game.rules.abstraction.counts
+        if rules.betting.board[-1] != rules.on_board:
+            raise BadParameter(
+                f"cfr-br needs betting on the last street, that of the showdown, and {game.name} "
+                f"has none there"
+            )
+        check_filled(form.cards, counts)
+        check_suits(form.cards)
+        self._game, self._settings = game, settings
+        self._streets = streets = streets_of(rules.tree, DTYPE)
+        deck, rows = tuple(form.cards.deck.tolist()), BucketRows(form.cards, counts)
+        chance = HoldemChance(deck, rules.betting.board, symmetric=rules.abstraction.deck.full)
+        cut = min(len(streets) - 1, TRUNK_STREETS)
+        self._trainer: VectorCfrBr | DeviceCfrBr
+        if settings.backend == "cuda":
+            if settings.threads != 1:
+                raise BadParameter("with backend=cuda processors only deal; leave out threads")
+            self._trainer = DeviceCfrBr(
+                chance, streets, rows, cut=cut, seed=settings.seed, device=device or NEW_DEVICE()
+            )
+        else:
+            _check_memory(game, chance, streets, rows, cut)
+            self._trainer = VectorCfrBr(chance, streets, rows, cut=cut, dtype=DTYPE)
+        self._nodes = 2 * sum(
+            n * int((street.public_node[:, street.player >= 0] >= 0).sum())
+            for n, street in zip(_holdings(chance, cut), streets, strict=True)
+        )
+
+    def run(self, done: int, n: int) -> int:
+        settings, trainer = self._settings, self._trainer
+        for t in range(done + 1, done + n + 1):
+            step = Step(*settings.weights(t), settings.plus)
+            if isinstance(trainer, DeviceCfrBr):
+                trainer.iterate(t, step)
+                continue
+            rng = np.random.default_rng((settings.seed, t))
+            trainer.iterate(rng, step, settings.threads)
+        if isinstance(trainer, DeviceCfrBr):
+            trainer.device.wait()
+        return n * self._nodes
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return self._trainer.arrays()
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        self._trainer.restore(saved)
+
+    def average(self) -> np.ndarray:
+        return self._slots([average_policy(*pair) for pair in self._by_street("strategy_sum")])
+
+    def current(self) -> np.ndarray:
+        pairs = self._by_street("regret")
+        return self._slots([average_policy(street, np.maximum(r, 0.0)) for street, r in pairs])
+
+    def _by_street(self, table: str) -> list[tuple[Street, np.ndarray]]:
+        return list(zip(self._streets, self._trainer.blocks(table), strict=True))
+
+    def _slots(self, blocks: list[np.ndarray]) -> np.ndarray:
+        return slot_values(self._streets, blocks, self._game.form)
+
+
+def _holdings(chance: HoldemChance, cut: int) -> list[int]:
+    """Returns the holdings of each street in an iteration, summed over its boards."""
+    boards, out = 1, []
+    for k, size in enumerate(chance.sizes):
+        boards *= chance.total(k) if k > cut else 1
+        out.append(boards * comb(len(chance.deck) - size, 2))
+    return out
+
+
+def _check_memory(
+    game: Game, chance: HoldemChance, streets: tuple[Street, ...], rows: RowMap, cut: int
+) -> None:
+    """`TooLarge` if tables and choices do not fit into memory."""
+    needed = 4.0 * table_bytes(streets, rows, np.float64)  # regrets, sums, values of both seats
+    needed += table_bytes(streets[:cut], HoldingRows(chance, cut), DTYPE)
+    boards = 1
+    for k in range(cut, len(streets)):
+        boards *= chance.total(k) if k > cut else 1
+        groups, nodes = streets[k].public_node.shape[:2]
+        needed += 2.0 * boards * groups * nodes * LANES * chance.n_holdings
+    if not fits(needed):
+        raise TooLarge(
+            f"{game.name}: cfr-br takes about {needed / 1e9:.1f} GB of memory, and "
+            f"{available_bytes() / 1e9:.1f} GB are free; use fewer buckets"
+        )

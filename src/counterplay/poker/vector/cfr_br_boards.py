@@ -18,7 +18,8 @@ from counterplay.poker.vector.flop_boards import ListingWorkspace, list_live_hol
 from counterplay.poker.vector.holding_classes import NO_HOLDING
 from counterplay.poker.vector.learner_tables import BucketRows, fill_buckets
 
-AHEAD = 3  # iterations listed in advance, for each processor
+AHEAD = 3  # iterations listed in advance, for each thread
+MOST_THREADS = 4  # that list: more would wait for the device
 
 
 class BoardBatch(NamedTuple):
@@ -26,6 +27,7 @@ class BoardBatch(NamedTuple):
 
     words: np.ndarray  # uint32[b, n]: low card, high card and row; weakest first
     order: np.ndarray  # uint16[b, n]: positions, weakest first, those of equal strength reversed
+    group_end: np.ndarray  # uint16[b, n]: the first position of greater strength
     position: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     row: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     member: np.ndarray  # uint16[b, n]: positions, row by row
@@ -38,7 +40,9 @@ def new_batch(boards: int, n: int, holdings: int, rows: int) -> BoardBatch:
 
     words = np.zeros((boards, n), dtype=np.uint32)
     first = np.zeros((boards, rows + 1), dtype=np.int32)
-    return BoardBatch(words, shorts(n), shorts(holdings), shorts(holdings), shorts(n), first)
+    return BoardBatch(
+        words, shorts(n), shorts(n), shorts(holdings), shorts(holdings), shorts(n), first
+    )
 
 
 @jit
@@ -60,6 +64,7 @@ def fill_batch(b: int, board: Board, row: np.ndarray, out: BoardBatch) -> None:
         first, last = index(board.group[g]), index(board.group[g + ONE])
         for k in range(first, last):
             out.order[at, k] = first + last - ONE - k
+            out.group_end[at, k] = last
     for r in range(rows):
         out.first[at, r + ONE] += out.first[at, r]
     for k in range(n):  # `first` moves to the end of each row, which is where the next one begins
@@ -105,19 +110,22 @@ class IterationBoardSource:
         self, chance: HoldemChance, n_streets: int, row_map: BucketRows, cut: int, seed: int
     ) -> None:
         self._chance, self._n_streets, self._row_map = chance, n_streets, row_map
-        self._cut, self._seed, self._next = cut, seed, 0
+        self._cut, self._seed, self._next = cut, seed, 1
         n = len(chance.deck)
         self._n_holdings = [comb(n - size, 2) for size in chance.sizes]
         self._n_children = n - chance.sizes[cut] if n_streets > cut + 1 else 0
-        self._threads = cores()
+        self._threads = min(cores(), MOST_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)
         self._jobs: deque[Future[IterationBoards]] = deque()
 
-    def take(self) -> IterationBoards:
-        """Returns the boards of the next iteration."""
+    def take(self, number: int) -> IterationBoards:
+        """Returns the boards of an iteration, and begins to list those of the next ones."""
+        if not self._jobs or number != self._next - len(self._jobs):
+            self._jobs.clear()
+            self._next = number
         while len(self._jobs) < AHEAD * self._threads:
-            self._next += 1
             self._jobs.append(self._pool.submit(self._list, self._next))
+            self._next += 1
         return self._jobs.popleft().result()
 
     def _list(self, number: int) -> IterationBoards:

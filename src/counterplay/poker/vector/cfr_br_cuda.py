@@ -6,32 +6,40 @@ follows. Sums are taken in a fixed order, so a seed gives the same bits on one k
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, TooLarge
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
 from counterplay.poker.vector.cfr_br_source import (
-    COLUMN_THREADS,
+    COLUMN_STARTS,
+    GROUPS,
+    ORDERED,
+    PACKED,
     action_numbers,
     choice_masks,
+    column_threads,
     street_source,
 )
 from counterplay.poker.vector.chance import HoldemChance
 from counterplay.poker.vector.cuda_columns import columns_of
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.traversal import Step
 
 THREADS = 128
+COLUMNS = GROUPS  # one of `COLUMN_KINDS`
 CHUNKS = 8  # parts in which the holdings of a row are summed
 
 
 class CfrBrStreet:
-    """The kernels of a street for a seat with `rows` rows. Its starts are numbered without the
+    """The kernels of a street for a seat with `rows` rows; tables of single holdings are in single
+    precision. Its starts are numbered without the
     unused lanes: `used[s]` is the group and lane of start s, as group · LANES + lane."""
 
     def __init__(self, device: Any, street: Street, rows: int, holdings: int) -> None:
@@ -39,7 +47,12 @@ class CfrBrStreet:
         groups, nodes = street.public_node.shape[:2]
         self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
         self.starts = len(self.used)
-        self.kernel = device.compile(street_source(street, self.starts, rows, holdings))
+        self.table_dtype: Any = np.float32 if rows == holdings else np.float64
+        single = rows == holdings
+        self._columns_kind = COLUMNS
+        self.kernel = device.compile(
+            street_source(street, self.starts, rows, holdings, single, COLUMNS)
+        )
         self.columns = [sum(columns_of(street, player).counts) for player in (0, 1)]
         self.final = len(street.onward) == 0
         if not self.final:
@@ -50,6 +63,9 @@ class CfrBrStreet:
         plane = (rows, self.starts)
         self._policy = device.zeros((nodes - 1, *plane))
         self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
+        self._packed = self.final and COLUMNS == PACKED
+        if self._packed:
+            self._codes = [device.zeros(path.shape, np.uint16) for path in self.path]
         actions = [len(action_numbers(street, player)) for player in (0, 1)]
         self._collected = [  # values of actions, and own reach
             (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
@@ -57,9 +73,9 @@ class CfrBrStreet:
         ]
 
     def new_table(self, blocks: int) -> Any:
-        """Returns float64[blocks, nodes - 1, rows, starts] of zeros."""
+        """Returns [blocks, nodes - 1, rows, starts] of zeros."""
         shape = (blocks, len(self.street.player) - 1, self.rows, self.starts)
-        return self._device.zeros(shape, np.float64)
+        return self._device.zeros(shape, self.table_dtype)
 
     def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
         return (-(-self.starts // THREADS), y, z), (THREADS,)
@@ -67,6 +83,9 @@ class CfrBrStreet:
     def match_regrets(self, regret: Any) -> None:
         """Fills the policy and the probabilities of action sequences."""
         self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
+        for path, codes in zip(self.path, self._codes if self._packed else (), strict=False):
+            arguments = (path, np.int32(len(path)), codes)
+            self.kernel("pack_path")(*self._grid(self.rows), arguments)
 
     def fill_columns(
         self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool, out: Any
@@ -76,10 +95,13 @@ class CfrBrStreet:
         n_boards, n = boards.words.shape
         name = f"{'pure' if pure else 'policy'}_columns{player}"
         columns = self.columns[player]
-        seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
+        path = (self._codes if self._packed else self.path)[1 - player]
+        seat = (path, choice, reach, self._payoff[player], np.int32(n))
         if self.final:
-            grid = (-(-self.starts // COLUMN_THREADS), columns, n_boards)
-            self.kernel(name)(grid, (COLUMN_THREADS,), (boards.words, boards.order, *seat, out))
+            grid = (-(-self.starts // COLUMN_STARTS), columns, n_boards)
+            threads = column_threads(self._columns_kind)
+            order = boards.order if self._columns_kind == ORDERED else boards.group_end
+            self.kernel(name)(grid, (threads,), (boards.words, order, *seat, out))
             return
         assert n_boards == 1, "a street without showdowns has one board"
         self.kernel(f"{name}_by_card")(
@@ -108,14 +130,12 @@ class CfrBrStreet:
              value),
         )  # fmt: skip
 
-    def update(
-        self, player: int, regrets: float, average: float, plus: bool, regret: Any, sums: Any
-    ) -> None:
+    def update(self, player: int, step: Step, regret: Any, sums: Any) -> None:
         """Adds what was collected to a block of regrets and strategy sums."""
         self.kernel(f"update{player}")(
             *self._grid(self.rows),
             (*self._collected[player], self._policy, self.path[player], np.int32(self._chunks),
-             np.float64(regrets), np.float64(average), np.int32(plus), regret, sums),
+             np.float64(step.regrets), np.float64(step.average), np.int32(step.plus), regret, sums),
         )  # fmt: skip
 
     def by_holding(self, boards: BoardBatch, value: Any, out: Any) -> None:
@@ -188,10 +208,29 @@ class DeviceCfrBr:
             )
         self._chance, self._cut, self._last = chance, cut, len(streets) - 1
         self.device = device = device or Device()
-        self.iterations = 0
         self._source = IterationBoardSource(chance, len(streets), row_map, cut, seed)
+        needed, free = self._bytes(streets, row_map), device.free_bytes()
+        if needed > free:
+            raise TooLarge(
+                f"cfr-br takes about {needed / 1e9:.1f} GB on the device, and {free / 1e9:.1f} GB "
+                f"are free there; use fewer buckets"
+            )
         with device.stream:
             self._allocate(streets, row_map)
+
+    def _bytes(self, streets: tuple[Street, ...], row_map: BucketRows) -> int:
+        """Returns the size of the tables and the largest buffers."""
+        total, chance, n = 0, self._chance, self._chance.n_holdings
+        for k, street in enumerate(streets):
+            starts, nodes = int((street.public_node[:, 0] >= 0).sum()), len(street.player)
+            planes = 2 * 8 + 4 * (2 + CHUNKS)  # tables; policy, paths and what is collected
+            total += planes * nodes * row_map.count(k) * starts
+            if k < self._cut:
+                total += 4 * (chance.n_boards[k] + 3) * nodes * n * starts
+            boards = chance.total(k) if k > self._cut else 1
+            columns = sum(sum(columns_of(street, player).counts) for player in (0, 1))
+            total += 4 * (columns + 2) * boards * n * starts
+        return total
 
     def _allocate(self, streets: tuple[Street, ...], row_map: BucketRows) -> None:
         device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
@@ -212,15 +251,13 @@ class DeviceCfrBr:
         self._no_choice = device.zeros((1,), np.uint16)
         self._root = device.put(chance.possible[:, None].astype(np.float32))
 
-    def iterate(self, *, plus: bool = False, regrets: float = 1.0, average: float = 1.0) -> None:
-        """Updates both seats on a sampled board; `regrets` and `average` are the weights of this
-        iteration."""
-        boards = self._source.take()
-        self.iterations += 1
+    def iterate(self, t: int, step: Step) -> None:
+        """Updates both seats on the board of iteration t."""
+        boards = self._source.take(t)
         with self.device.stream:
-            self._update(boards, plus, regrets, average)
+            self._update(boards, step)
 
-    def _update(self, boards: IterationBoards, plus: bool, regrets: float, average: float) -> None:
+    def _update(self, boards: IterationBoards, step: Step) -> None:
         learner, adversary = (
             [BoardBatch(*map(self.device.put, batch)) for batch in batches]
             for batches in (boards.learner, boards.adversary)
@@ -234,17 +271,34 @@ class DeviceCfrBr:
             self._traverse(i, learner, adversary)
             for k, street in enumerate(self._learner):
                 tables = self.regret[k][0], self.strategy_sum[k][0]
-                street.update(i, regrets, average, plus, *tables)
+                street.update(i, step, *tables)
             for k, street in enumerate(self._adversary):
                 tables = self.trunk_regret[k][blocks[k]], self._unused_sum[k][0]
-                street.update(1 - i, regrets, 0.0, plus, *tables)
+                street.update(1 - i, step, *tables)
 
-    def strategy_sums(self) -> list[np.ndarray]:
-        """Returns the strategy sums of every street: [groups, rows, nodes * LANES]. Those after the
-        cut are sums over boards, where `CfrBr` has means; the average strategy is the same."""
-        pairs = zip(self._learner, self.strategy_sum, strict=True)
+    def _named(self) -> dict[str, Any]:
+        named = {"regret": self.regret, "strategy_sum": self.strategy_sum}
+        named["trunk"] = self.trunk_regret
+        return {f"{name}{k}": array for name, all_ in named.items() for k, array in enumerate(all_)}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Returns copies of all tables."""
         with self.device.stream:
-            return [street.as_block(self.device.get(sums[0])) for street, sums in pairs]
+            return {name: self.device.get(array) for name, array in self._named().items()}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restores what `arrays` returned."""
+        with self.device.stream:
+            for name, array in self._named().items():
+                array[...] = self.device.put(saved[name])
+
+    def blocks(self, table: str) -> list[np.ndarray]:
+        """Returns the learner's table of this name by street: [groups, rows, nodes * LANES].
+        Strategy sums after the cut are sums over boards, where `VectorCfrBr` has means; the average
+        strategy is the same."""
+        pairs = zip(self._learner, getattr(self, table), strict=True)
+        with self.device.stream:
+            return [street.as_block(self.device.get(array[0])) for street, array in pairs]
 
     def _traverse(self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch]) -> None:
         """Collects the values of the learner in seat i, and of its adversary in the trunk."""

@@ -6,6 +6,7 @@ holding on a board is a word: both cards, and its row.
 
 #: Regret matching, and values by holding.
 COMMON = r"""
+#define TABLE @TABLE@
 #define STARTS @STARTS@
 #define ROWS ((size_t)@ROWS@)
 #define HOLDINGS @HOLDINGS@
@@ -17,7 +18,7 @@ COMMON = r"""
 #define HOLDING(word) (HIGH(word) * (HIGH(word) - 1) / 2 + LOW(word))
 typedef unsigned short u16;
 
-extern "C" __global__ void match_regrets(const double* __restrict__ regret,
+extern "C" __global__ void match_regrets(const TABLE* __restrict__ regret,
     float* __restrict__ policy, float* __restrict__ path0, float* __restrict__ path1)
 {   // regret matching, and own action sequences' probabilities: [node or sequence][row][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
@@ -26,6 +27,16 @@ extern "C" __global__ void match_regrets(const double* __restrict__ regret,
     path0[at] = 1.f;
     path1[at] = 1.f;
 @MATCH@
+}
+
+extern "C" __global__ void pack_path(const float* __restrict__ path, const int sequences,
+    u16* __restrict__ out)
+{   // probabilities in steps of 1 / 65535
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    if (start >= STARTS) return;
+    const size_t at = (size_t)row * STARTS + start;
+    for (int q = 0; q < sequences; ++q)
+        out[q * PLANE + at] = (u16)(path[q * PLANE + at] * 65535.f + 0.5f);
 }
 
 extern "C" __global__ void by_holding(const float* __restrict__ value,
@@ -110,6 +121,114 @@ COLUMN = r"""
             }
             @F@total += q * (all_folds - folds[low][own] - folds[high][own] + @FOLD_REACH@);
             to[(size_t)k * @COLUMNS@ * STARTS] = total;
+        }
+    }
+"""
+
+#: The same in one ordered traversal, two starts a thread: values are written once, none is read.
+GROUPED = r"""
+extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
+    const u16* __restrict__ group_end, const @PATH@* __restrict__ path,
+    const u16* __restrict__ choice, const float* __restrict__ reach,
+    const float* __restrict__ payoff, const int n, float* __restrict__ out)
+{   // out[board][k][column][start]; holdings weakest first; group_end[k]: where those stronger than
+    // holding k begin. Sums by card are in shared memory; each thread has its own.
+    __shared__ float showdowns[@CARDS@][2][@THREADS@], folds[@CARDS@][2][@THREADS@];
+    const int first = blockIdx.x * 2 * blockDim.x + threadIdx.x, own = threadIdx.x;
+    const int column = blockIdx.y, b = blockIdx.z;
+    if (first >= STARTS) return;
+    const bool two = first + blockDim.x < STARTS;
+    const int start[2] = {first, two ? first + (int)blockDim.x : first};
+    const unsigned* word = words + (size_t)b * n;
+    const u16* ends = group_end + (size_t)b * n;
+    const u16* choices = choice + (size_t)b * n * STARTS;
+    float* to = out + ((size_t)b * n * @COLUMNS@ + column) * STARTS;
+    for (int card = 0; card < @CARDS@; ++card)
+        for (int u = 0; u < 2; ++u) showdowns[card][u][own] = folds[card][u][own] = 0.f;
+    float all_showdowns[2] = {0.f, 0.f}, all_folds[2] = {0.f, 0.f};
+@PARTS@
+}
+"""
+
+#: One of its columns. The sums of showdowns begin with minus the reach of all holdings and gain
+#: twice that of the weaker ones, once that of equal ones.
+GROUPED_COLUMN = r"""
+    if (column == @COLUMN@) {
+        #pragma unroll 4
+        for (int k = 0; k < n; ++k) {
+            const unsigned w = word[k];
+            const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+            #pragma unroll
+            for (int u = 0; u < 2; ++u) {
+                const float here = reach[(size_t)h * STARTS + start[u]];
+                @S@{
+                    const float one = @SHOWDOWN_REACH@;
+                    showdowns[low][u][own] -= one;
+                    showdowns[high][u][own] -= one;
+                    all_showdowns[u] -= one;
+                }
+                @F@{
+                    const float one = @FOLD_REACH@;
+                    folds[low][u][own] += one;
+                    folds[high][u][own] += one;
+                    all_folds[u] += one;
+                }
+            }
+        }
+        for (int begin = 0, end; begin < n; begin = end) {
+            end = ends[begin];
+            @S@{
+                #pragma unroll 4
+                for (int k = begin; k < end; ++k) {
+                    const unsigned w = word[k];
+                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+                    #pragma unroll
+                    for (int u = 0; u < 2; ++u) {
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float one = @SHOWDOWN_REACH@;
+                        showdowns[low][u][own] += one;
+                        showdowns[high][u][own] += one;
+                        all_showdowns[u] += one;
+                    }
+                }
+            }
+            #pragma unroll 4
+            for (int k = begin; k < end; ++k) {
+                const unsigned w = word[k];
+                const int low = LOW(w), high = HIGH(w);
+                #pragma unroll
+                for (int u = 0; u < 2; ++u) {
+                    float total = 0.f;
+                    @S@{
+                        const float p = payoff[(size_t)@SHOWDOWN@ * STARTS + start[u]];
+                        total = p * (all_showdowns[u] - showdowns[low][u][own]
+                            - showdowns[high][u][own]);
+                    }
+                    @F@{
+                        const int h = HOLDING(w);
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float q = payoff[(size_t)@FOLD@ * STARTS + start[u]];
+                        total += q * (all_folds[u] - folds[low][u][own] - folds[high][u][own]
+                            + @FOLD_REACH@);
+                    }
+                    to[(size_t)k * @COLUMNS@ * STARTS + start[u]] = total;
+                }
+            }
+            @S@{
+                #pragma unroll 4
+                for (int k = begin; k < end; ++k) {
+                    const unsigned w = word[k];
+                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
+                    #pragma unroll
+                    for (int u = 0; u < 2; ++u) {
+                        const float here = reach[(size_t)h * STARTS + start[u]];
+                        const float one = @SHOWDOWN_REACH@;
+                        showdowns[low][u][own] += one;
+                        showdowns[high][u][own] += one;
+                        all_showdowns[u] += one;
+                    }
+                }
+            }
         }
     }
 """
@@ -216,8 +335,8 @@ extern "C" __global__ void value@PLAYER@(const float* __restrict__ columns,
 extern "C" __global__ void update@PLAYER@(const float* __restrict__ action_values,
     const float* __restrict__ own_reaches, const float* __restrict__ policy,
     const float* __restrict__ path, const int chunks, const double regrets,
-    const double averages, const int plus, double* __restrict__ regret,
-    double* __restrict__ strategy_sum)
+    const double averages, const int plus, TABLE* __restrict__ regret,
+    TABLE* __restrict__ strategy_sum)
 {   // r(I, a) += v(I, a) - sum over b of policy(b) v(I, b); s += weight * own reach * policy
     const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     if (start >= STARTS) return;

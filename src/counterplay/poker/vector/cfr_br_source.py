@@ -19,13 +19,19 @@ from counterplay.poker.vector.cfr_br_kernels import (
     COMMON,
     DOWN,
     FOLDS,
+    GROUPED,
+    GROUPED_COLUMN,
     VALUE,
 )
 from counterplay.poker.vector.cuda_columns import children, columns_of, tree_code
 from counterplay.poker.vector.public_tree import Street
 
 BITS = 2  # of a choice: at most three actions
-COLUMN_THREADS = 64  # of a block that fills columns: its sums by card fit in shared memory
+#: Starts of a block that fills columns: its sums by card fit in shared memory.
+COLUMN_STARTS = 64
+#: How columns with showdowns are filled: in two traversals; in one, by groups of equal strength;
+#: the latter with probabilities of 16 bits.
+ORDERED, GROUPS, PACKED = COLUMN_KINDS = ("ordered", "grouped", "packed")
 
 
 def decisions_of(street: Street, player: int) -> list[int]:
@@ -54,14 +60,20 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
     return mask, value
 
 
-def street_source(street: Street, starts: int, rows: int, holdings: int) -> str:
-    """Returns all kernels of a street."""
-    sizes = {"STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
+def street_source(
+    street: Street, starts: int, rows: int, holdings: int, single: bool, kind: str
+) -> str:
+    """Returns all kernels of a street; `single`: for tables in single precision; `kind`: one of
+    `COLUMN_KINDS`."""
+    table = "float" if single else "double"
+    sizes = {"TABLE": table, "STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
     parts = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
     for player in (0, 1):
         showdowns = columns_of(street, player).showdowns
         for pure in (False, True):
-            parts.append((_columns if showdowns else _folds)(street, player, pure))
+            parts.append(
+                _columns(street, player, pure, kind) if showdowns else _folds(street, player, pure)
+            )
         parts += [_best(street, player), _value(street, player)]
     if len(street.onward):
         parts.append(DOWN)
@@ -133,14 +145,25 @@ def _without(lines: list[str], mark: str) -> list[str]:
     return kept
 
 
-def _column(street: Street, player: int, column: int, showdown: int, fold: int, pure: bool) -> str:
-    lines = COLUMN.splitlines()
+def _grouped_reach(reach: str, packed: bool) -> str:
+    """Returns the same for one of the two starts of a thread."""
+    reach = reach.replace("chosen[(size_t)k * STARTS]", "choices[(size_t)k * STARTS + start[u]]")
+    reach = reach.replace("+ start]", "+ start[u]]")
+    return reach.replace("* path[", "* (1.f / 65535.f) * path[") if packed else reach
+
+
+def _column(
+    street: Street, player: int, column: int, showdown: int, fold: int, pure: bool, kind: str
+) -> str:
+    lines = (COLUMN if kind == ORDERED else GROUPED_COLUMN).splitlines()
     marks: dict[str, object] = {"COLUMN": column, "S": "", "F": ""}
     for mark, name, terminal in (("@S@", "SHOWDOWN", showdown), ("@F@", "FOLD", fold)):
         if terminal < 0:
             lines = _without(lines, mark)
         else:
             reach = _reach_code(street, 1 - player, terminal, pure)
+            if kind != ORDERED:
+                reach = _grouped_reach(reach, kind == PACKED)
             marks |= {name: terminal, f"{name}_REACH": reach}
     return _filled("\n".join(lines), marks)
 
@@ -149,14 +172,20 @@ def _column_kernel(player: int, pure: bool) -> str:
     return f"{'pure' if pure else 'policy'}_columns{player}"
 
 
-def _columns(street: Street, player: int, pure: bool) -> str:
+def _columns(street: Street, player: int, pure: bool, kind: str) -> str:
     """Returns the columns of a player's values against the opponent's policy, or its `pure`
     choices."""
     terminals = _terminals(street, player)
-    parts = [_column(street, player, j, *nodes, pure) for j, nodes in enumerate(terminals)]
+    parts = [_column(street, player, j, *nodes, pure, kind) for j, nodes in enumerate(terminals)]
     marks: dict[str, object] = {"NAME": _column_kernel(player, pure), "PARTS": "\n".join(parts)}
-    sizes = {"COLUMNS": len(terminals), "CARDS": N_CARDS, "THREADS": COLUMN_THREADS}
-    return _filled(COLUMNS, {**marks, **sizes})
+    marks |= {"COLUMNS": len(terminals), "CARDS": N_CARDS, "THREADS": column_threads(kind)}
+    marks["PATH"] = "u16" if kind == PACKED else "float"
+    return _filled(COLUMNS if kind == ORDERED else GROUPED, marks)
+
+
+def column_threads(kind: str) -> int:
+    """Returns the threads of a block that fills columns."""
+    return COLUMN_STARTS if kind == ORDERED else COLUMN_STARTS // 2
 
 
 def _folds(street: Street, player: int, pure: bool) -> str:

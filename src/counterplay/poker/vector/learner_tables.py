@@ -8,6 +8,8 @@ block for every board (`HoldingRows`), where only suit-isomorphic holdings share
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +18,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
+from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import permuted_holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
 from counterplay.poker.vector.board import HIGH, LOW
@@ -34,6 +37,9 @@ class RowMap(Protocol):
 
     def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
         """Fills `out`, int64[holdings], with the rows of all holdings on a board."""
+
+    def copy(self) -> RowMap:
+        """Returns one for another thread."""
 
 
 class HoldingRows:
@@ -55,6 +61,9 @@ class HoldingRows:
 
     def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
         out[:] = self._chance.classes(board)
+
+    def copy(self) -> HoldingRows:
+        return self
 
 
 @jit
@@ -88,7 +97,6 @@ class BucketRows:
         fill_buckets(self.cards, deal, street, out)
 
     def copy(self) -> BucketRows:
-        """Returns a copy for another thread."""
         return BucketRows(self.cards, self._counts)
 
 
@@ -100,21 +108,49 @@ class LearnerTables(NamedTuple):
 
     def block(self, street: int, board: DealtBoard) -> tuple[np.ndarray, np.ndarray]:
         """Returns the regrets and strategy sums of a board."""
-        at = board.number if len(self.regret[street]) > 1 else 0
-        return self.regret[street][at], self.strategy_sum[street][at]
+        regret, sums = self.regret[street], self.strategy_sum[street]
+        return regret[board.number % len(regret)], sums[board.number % len(sums)]
 
 
-def new_tables(streets: tuple[Street, ...], rows: RowMap, dtype: Any) -> LearnerTables:
-    """Returns tables of zeros."""
+def new_tables(
+    streets: tuple[Street, ...], rows: RowMap, dtype: Any, average: bool = True
+) -> LearnerTables:
+    """Returns tables of zeros; without `average` all boards share a block of strategy sums, which
+    are of no use."""
 
-    def zeros() -> tuple[np.ndarray, ...]:
-        shapes = [
-            (rows.blocks(k), len(street.public_node), rows.count(k), len(street.player) * LANES)
-            for k, street in enumerate(streets)
-        ]
-        return tuple(np.zeros(shape, dtype=dtype) for shape in shapes)
+    def zeros(blocks: list[int]) -> tuple[np.ndarray, ...]:
+        return tuple(
+            np.zeros((n, *_block_shape(street, rows.count(k))), dtype=dtype)
+            for k, (n, street) in enumerate(zip(blocks, streets, strict=True))
+        )
 
-    return LearnerTables(zeros(), zeros())
+    blocks = [rows.blocks(k) for k in range(len(streets))]
+    return LearnerTables(zeros(blocks), zeros(blocks if average else [1] * len(blocks)))
+
+
+def _block_shape(street: Street, rows: int) -> tuple[int, int, int]:
+    return len(street.public_node), rows, len(street.player) * LANES
+
+
+def table_bytes(streets: tuple[Street, ...], rows: RowMap, dtype: Any) -> int:
+    """Returns the size of the regrets of `new_tables`."""
+    return sum(
+        rows.blocks(k) * prod(_block_shape(street, rows.count(k))) * np.dtype(dtype).itemsize
+        for k, street in enumerate(streets)
+    )
+
+
+def check_filled(cards: Cards, counts: tuple[int, ...]) -> None:
+    """Raises `BadParameter` if a holding has a bucket that the abstraction does not have."""
+    flops, entry = int(cards.flops.max() >> 8) + 1, int(cards.river_entry.max())
+    most = [int(table.max()) for table in (cards.preflop, cards.early[:flops], cards.early[flops:])]
+    most.append(int(cards.river[: entry + 1].max()) if entry < len(cards.river) else entry)
+    for name, bucket, n in zip(STREETS, most, counts, strict=True):
+        if bucket >= n:
+            raise BadParameter(
+                f"the buckets of this card abstraction are not filled: on the {name} a holding has "
+                f"bucket {bucket}, and there are {n}, from 0 on"
+            )
 
 
 def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:
@@ -130,19 +166,37 @@ def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:
     return policy.reshape(sums.shape)
 
 
-def slot_values(
-    streets: tuple[Street, ...], blocks: tuple[np.ndarray, ...], first_row: Any, first: Any, n: int
-) -> np.ndarray:
-    """Returns float64[n]: the numbers of blocks [groups, rows, nodes * LANES] in the n slots of a
-    game. `first_row`, `first`: those of its form."""
-    out = np.zeros(n)
+def _slots(street: Street, rows: int, form: Any) -> Iterator[tuple[tuple[Any, ...], np.ndarray]]:
+    """Yields the place of every action in a block [groups, rows, nodes, LANES], and its slots."""
+    for k in np.flatnonzero(street.player >= 0).tolist():
+        below = range(int(street.first_child[k]), int(street.first_child[k + 1]))
+        for g, lane in np.argwhere(street.public_node[:, k] >= 0).tolist():
+            row = form.first_row[street.public_node[g, k, lane]] + np.arange(rows)
+            for a, c in enumerate(below):
+                yield (g, slice(None), c, lane), form.first[row] + a
+
+
+def slot_values(streets: tuple[Street, ...], blocks: Sequence[np.ndarray], form: Any) -> np.ndarray:
+    """Returns float64[n_slots]: the numbers of blocks [groups, rows, nodes * LANES] in the slots of
+    a game's form."""
+    out = np.zeros(form.n_slots)
     for street, block in zip(streets, blocks, strict=True):
         groups, rows = block.shape[:2]
         by_lane = block.reshape(groups, rows, len(street.player), LANES)
-        for k in np.flatnonzero(street.player >= 0).tolist():
-            below = range(int(street.first_child[k]), int(street.first_child[k + 1]))
-            for g, lane in np.argwhere(street.public_node[:, k] >= 0).tolist():
-                row = first_row[street.public_node[g, k, lane]] + np.arange(rows)
-                for a, c in enumerate(below):
-                    out[first[row] + a] = by_lane[g, :, c, lane]
+        for at, slots in _slots(street, rows, form):
+            out[slots] = by_lane[at]
     return out
+
+
+def policy_blocks(
+    streets: tuple[Street, ...], rows: RowMap, probabilities: np.ndarray, form: Any
+) -> tuple[np.ndarray, ...]:
+    """Returns the probabilities of a strategy as a `FixedSeat` plays them: the inverse."""
+    blocks = []
+    for k, street in enumerate(streets):
+        groups, n, width = _block_shape(street, rows.count(k))
+        block = np.zeros((groups, n, len(street.player), LANES))
+        for at, slots in _slots(street, n, form):
+            block[at] = probabilities[slots]
+        blocks.append(block.reshape(1, groups, n, width))
+    return tuple(blocks)

@@ -342,12 +342,13 @@ def update_tables(
     strategy: RowStrategy,
     action_value: np.ndarray,
     own_reach: np.ndarray,
-    weight: float,  # of this iteration in the average
+    regrets: float,  # weight of this iteration in the regrets
+    weight: float,  # and in the average
     plus: bool,  # regret matching+: negative regrets become zero
     regret: np.ndarray,
     strategy_sum: np.ndarray,
 ) -> None:
-    """Adds v(I, a) - Σ_b σ(b) v(I, b) to r(I, a), and weight · π_i · σ to s_I; clears
+    """Adds regrets · (v(I, a) - Σ_b σ(b) v(I, b)) to r(I, a), and weight · π_i · σ to s_I; clears
     `action_value` and `own_reach`."""
     for g in range(index(len(street.public_node))):
         for j in range(index(len(used))):
@@ -365,7 +366,7 @@ def update_tables(
                     reach = weight * own_reach[g, r, lane] * strategy.path[g, r, sequence + lane]
                     for c in range(low, high):
                         at = c * _LANES + lane
-                        total = regret[g, r, at] + value[at] - mean
+                        total = regret[g, r, at] + regrets * (value[at] - mean)
                         regret[g, r, at] = max(total, 0.0) if plus else total
                         strategy_sum[g, r, at] += reach * policy[at]
                         value[at] = 0.0

@@ -14,7 +14,7 @@ that may follow. What is computed depends on the seats:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,6 +111,14 @@ class FixedSeat(_RowSeat):
             self._follow(level.street, level.k, level.dealt.number, used)
 
 
+class Step(NamedTuple):
+    """How an iteration changes the tables."""
+
+    regrets: float = 1.0  # its weight in the regrets
+    average: float = 1.0  # and in the average
+    plus: bool = False  # regret matching+: negative regrets become zero
+
+
 class LearnerSeat(_RowSeat):
     """A seat that plays by regret matching and updates its tables."""
 
@@ -143,12 +151,12 @@ class LearnerSeat(_RowSeat):
         """Lets the next update of street k include the rows of all boards."""
         self._used[k] = np.arange(self.row_map.count(k))
 
-    def update(self, level: BoardLevel, weight: float, plus: bool) -> None:
+    def update(self, level: BoardLevel, step: Step) -> None:
         """Adds what was collected since the last update to the tables."""
         k = level.k
         update_tables(
             level.street, self.player, self._used[k], self.strategy[k], self.action_value[k],
-            self._own_reach[k], weight, plus, *self._tables.block(k, level.dealt),
+            self._own_reach[k], *step, *self._tables.block(k, level.dealt),
         )  # fmt: skip
 
 
