@@ -104,7 +104,7 @@ def reproduce(
 
 def outcome_facts(outcome: Outcome) -> dict[str, Any]:
     """The data of an outcome's file, the names of settings as keys."""
-    data = outcome.as_data()
+    data = asdict(outcome)
     return {**data, "setting": {key_of(name): value for name, value in data["setting"].items()}}
 
 
@@ -150,26 +150,17 @@ def _overall_progress() -> Iterator[Any]:
 
 
 def _print_outcome(outcome: Any) -> None:
-    out.print(
-        f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
-    )
+    out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)")
     for claim in outcome.claims:
-        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
-        out.print(f"  {verdict:<9}  {claim.text}")
-        out.print(f"             {claim.measured}")
-        if claim.before is not None:
-            rule = f"by the rule used before ({claim.before.rule})"
-            measured = f"; {claim.before.measured}" if claim.before.measured else ""
-            out.print(f"             {rule}: {claim.before.verdict}{measured}")
-        for other in claim.also:
-            out.print(f"             {other.rule}: {other.verdict}")
+        out.print(f"  {claim.verdict:<7}  {claim.text}")
+        out.print(f"           {claim.measured}")
 
 
 def _print_campaign(campaign: Any) -> None:
     for outcome in campaign.outcomes:
         before = "; was there already" if outcome.name in campaign.skipped else ""
         claims = outcome.counts or "no claims"
-        out.print(f"{outcome.verdict:<15} {outcome.title} (claims: {claims}{before})")
+        out.print(f"{outcome.title} (claims: {claims}{before})")
     for failure in campaign.failures:
         out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
     out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")

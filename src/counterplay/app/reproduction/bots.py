@@ -9,7 +9,13 @@ from counterplay.app.reproduction.harness.base import (
     ResultTable,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, around, within
+from counterplay.app.reproduction.harness.old_judge import (
+    Claim,
+    Interval,
+    RuleVariant,
+    around,
+    within,
+)
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     RECREATED,
@@ -93,7 +99,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     table = ResultTable("sb/h", header, rows)
     setting = {"hands": list(SCALES[scale])}
     shown = ([table], [RECREATED])
-    return EXPERIMENT.outcome(scale, store.folder, claims, setting, HEADER, lines, *shown)
+    return EXPERIMENT.outcome(scale, store.folder, [], setting, HEADER, lines, *shown)
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:

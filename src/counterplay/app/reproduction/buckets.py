@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
@@ -26,7 +26,7 @@ from counterplay.app.reproduction.harness.base import (
     source_version,
     titled_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Verdict
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, RuleVariant, Verdict
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.app.reproduction.players import (
     MATCH_SEED,
@@ -251,8 +251,8 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for row in rows.tolist()
     ]
     setting = {**size._asdict(), "buckets": list(BUCKETS), "threads": 1}
-    claims, shown = _claims(curves, bool(size.poki)), ([_table(curves)], [RECREATED])
-    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines, *shown)
+    shown = ([_table(curves)], [RECREATED])
+    return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, lines, *shown)
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction import size_run
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
@@ -28,7 +28,7 @@ from counterplay.app.reproduction.harness.base import (
     stage_progress,
     titled_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, Verdict
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, Verdict
 from counterplay.app.reproduction.harness.store import PieceStore, file_version
 from counterplay.app.reproduction.size_run import (
     GAP,
@@ -358,7 +358,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "target": GAP,
     }
     header = f"family game method {' '.join(SizeRun._fields)}"
-    return EXPERIMENT.outcome(scale, folder, claims(runs), setting, header, rows, [_table(runs)])
+    return EXPERIMENT.outcome(scale, folder, [], setting, header, rows, [_table(runs)])
 
 
 TARGET = "the gap of the restricted game, as a share of the range of payoffs, to be reached"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
@@ -26,7 +26,7 @@ from counterplay.app.reproduction.harness.base import (
     prefixed_progress,
     source_version,
 )
-from counterplay.app.reproduction.harness.judge import Claim, RuleVariant
+from counterplay.app.reproduction.harness.old_judge import Claim, RuleVariant
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.app.reproduction.players import Pairing, mccfr, training_jobs
 from counterplay.app.reproduction.sizes import SIZES
@@ -308,8 +308,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "epsilon": EPSILON,
         "opponent": f"MCCFR10 after {size.reference:,} iterations",
     }
-    claims = _claims(curves, ends, (_learnt_bytes(MAIN[1]), _learnt_bytes(MAIN[0])))
-    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines)
+    return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, lines)
 
 
 def _picture(curves: list[np.ndarray], ends: np.ndarray, iterations: int, path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
@@ -21,7 +21,7 @@ from counterplay.app.reproduction.harness.base import (
     source_version,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, RuleVariant
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
@@ -269,7 +269,6 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for seed, values in enumerate(runs[one.label]):
             for k in written(len(x)):
                 rows.append((*how, seed, int(x[k]), *(f"{value:.6g}" for value in values[k])))
-    judged = claims(runs[variants[0].label], runs[f"MCTS, C = {PAPER_C:g}"])
     setting = {
         "iterations": iterations,
         "seeds": seeds,
@@ -277,7 +276,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "epsilon": EPSILON,
         "C": list(SWEEP),
     }
-    return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, rows)
+    return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, rows)
 
 
 TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"

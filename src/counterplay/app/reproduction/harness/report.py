@@ -19,11 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.app.reproduction.harness.base import (
-    NO_CLAIMS,
-    NOT_REPRODUCED,
-    OPEN,
-    PARTLY,
-    REPRODUCED,
     Experiment,
     ExperimentFailure,
     Outcome,
@@ -32,7 +27,7 @@ from counterplay.app.reproduction.harness.base import (
     read_failure,
     read_outcome,
 )
-from counterplay.app.reproduction.harness.judge import FAILS, HOLDS, UNDECIDED, count_verdicts
+from counterplay.app.reproduction.harness.judge import count_verdicts
 from counterplay.app.reproduction.harness.store import result_version
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
@@ -43,7 +38,7 @@ if TYPE_CHECKING:
 
 PAGE = "report.html"
 FAILED, NOT_RUN = "failed", "not run"
-VERDICTS = (REPRODUCED, PARTLY, OPEN, NOT_REPRODUCED, NO_CLAIMS, FAILED, NOT_RUN)
+VERDICTS = (FAILED, NOT_RUN)
 RECREATIONS = (
     "Poki and Sparbot are re-creations from published descriptions, not the original programs; "
     "numbers against them can be compared with the paper's only in tendency."
@@ -169,7 +164,7 @@ def _collect(
 def _item(
     folder: Path, name: str, title: str, outcome: Outcome | None, failure: ExperimentFailure | None
 ) -> ReportItem:
-    verdict = FAILED if failure else outcome.verdict if outcome else NOT_RUN
+    verdict = FAILED if failure else outcome.counts if outcome else NOT_RUN
     item = ReportItem(name, outcome.title if outcome else title, verdict, outcome, failure)
     if outcome is None:
         return item
@@ -224,11 +219,10 @@ def _render(items: list[ReportItem], problems: list[str], experiments: Sequence[
         experiments=experiments,
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
-        claims=count_verdicts([claim.holds for claim in claims]) or "none yet",
+        claims=count_verdicts(claims),
         n_claims=len(claims),
         notes=_shared_notes(items),
         version=version(),
-        signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
     # a hostile text may hold characters that no file can
     return page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
