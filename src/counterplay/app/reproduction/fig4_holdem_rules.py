@@ -31,7 +31,7 @@ def gained(curves: np.ndarray, since: float) -> list[float]:
 
 def lead(a: np.ndarray, b: np.ndarray, iterations: float) -> Interval:
     """a - b at so many iterations, paired by seed."""
-    return judge.paired(*([at(one, iterations) for one in curves] for curves in (a, b)))
+    return judge.paired([at(one, iterations) for one in a], [at(one, iterations) for one in b])
 
 
 def balanced(mcts: np.ndarray, mccfr: np.ndarray) -> Claim:

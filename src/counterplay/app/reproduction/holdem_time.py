@@ -106,7 +106,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for row in curve
     ]
     setting = {**size._asdict(), "histories": histories(load(GAME)), "threads": 1}
-    shown = ([_table(curves)], [], SUMMARY)
+    shown = ([_table(curves)], (), SUMMARY)
     return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, rows, *shown)
 
 
