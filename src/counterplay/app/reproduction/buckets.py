@@ -95,7 +95,6 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     _picture(curves, folder / "buckets.png")
     lines = [(size.engine, *one, *row) for one, rows in by_run.items() for row in rows.tolist()]
     setting = {**size._asdict(), "buckets": list(BUCKETS), "threads": 1}
-    del setting["seconds"]
     shown = ([_table(curves)], (), SUMMARY)
     return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, lines, *shown)
 
@@ -152,7 +151,7 @@ SUMMARY = (
     "At equal visits of information sets they pay sooner than at equal time."
 )
 SECONDS = {"quick": 20, "paper": 350}  # on two cores
-MEANING = {"engine": "how MCCFR samples"}
+MEANING = {"engine": "how MCCFR samples", "seconds": "of one run, expected"}
 EXPERIMENT = Experiment(
     "buckets", TITLE, run, SECONDS, _jobs, order=11, priority=6, meaning=MEANING
 )

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.app.reproduction.harness.judge import Claim, Verdict, count_verdicts
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
@@ -310,6 +311,8 @@ def _texts(value: Any) -> list[str]:
 
 def _claim(data: Any) -> Claim:
     number = _as(int, data["number"])
+    if number and number not in ARTICLE:
+        raise ValueError("no claim has this number")
     text, measured, rule = (_as(str, data[key]) for key in ("text", "measured", "rule"))
     return Claim(number, text, measured, Verdict(data["verdict"]), rule)
 
