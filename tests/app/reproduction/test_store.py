@@ -35,7 +35,7 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 
 HERE = "app/reproduction"
-NO_NUMBERS = ("report.py", "reproduce.py", "summary.py", "templates/report.html")
+NO_NUMBERS = ("report.py", "reproduce.py", "stories.py", "summary.py", "templates/report.html")
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
 
 

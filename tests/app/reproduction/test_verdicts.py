@@ -117,6 +117,11 @@ def test_the_article_has_27_claims_and_each_belongs_to_an_experiment() -> None:
     assert {one.experiment for one in ARTICLE.values()} <= set(reproduce.experiments())
 
 
+def test_what_is_said_of_a_claim_are_sentences() -> None:
+    made = judge.claim(1, "it is 3.", Verdict.HOLDS, "above 2")
+    assert (made.measured, made.rule, made.text) == ("It is 3.", "Above 2.", ARTICLE[1].text)
+
+
 def test_the_summary_always_has_27_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not run is open, and beside what is open stands the committed verdict."""
     monkeypatch.setattr(summary, "committed", lambda: {2: "holds: 7", 3: "fails: 8", 12: "open: 9"})
@@ -126,7 +131,7 @@ def test_the_summary_always_has_27_rows(monkeypatch: pytest.MonkeyPatch) -> None
     assert summary.headline(rows) == "27 claims: 1 hold, 0 in part, 1 fail, 25 open"
     known = {row.claim.number: row.at_paper_scale for row in rows if row.at_paper_scale}
     assert known == {2: "holds: 7", 12: "open: 9"}  # 3 is decided here
-    assert rows[11].claim.measured == "not run"
+    assert rows[11].claim.measured == "Not run."
     paper = Outcome("good", "x", "paper", made, {}, 1.0)
     assert not summary.summary([paper])[1].at_paper_scale  # its own verdict is that of paper scale
 

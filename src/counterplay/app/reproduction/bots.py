@@ -86,7 +86,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         lines.append((*who, band.low, band.high, *numbers))
     header = ["player", "opponent", "published", "ours (95%)", "off by", "source"]
     setting = {"hands": [band.hands[scale] for band in BANDS]}
-    shown = ([ResultTable("sb/h", header, rows)], [FITTED], SUMMARY)
+    shown = ([ResultTable("sb/h", header, rows)], [FITTED])
     return EXPERIMENT.outcome(scale, store.folder, [], setting, HEADER, lines, *shown)
 
 
@@ -103,10 +103,5 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
-SUMMARY = (
-    "The bots of the article are commercial programs; these are re-creations from published "
-    "descriptions. The table has what the originals were reported to win, and what the "
-    "re-creations win. Numbers against them can be compared with the article's only in tendency."
-)
 SECONDS = {"quick": 12, "paper": 170}  # on two cores
 EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=10, priority=7)

@@ -95,7 +95,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     _picture(curves, folder / "buckets.png")
     lines = [(size.engine, *one, *row) for one, rows in by_run.items() for row in rows.tolist()]
     setting = {**size._asdict(), "buckets": list(BUCKETS), "threads": 1}
-    shown = ([_table(curves)], (), SUMMARY)
+    shown = ([_table(curves)], ())
     return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, lines, *shown)
 
 
@@ -145,11 +145,6 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
 
 
 TITLE = "Beyond the article: 10 to 200 buckets at equal time and visits"
-SUMMARY = (
-    "The article has 10 and 100 buckets, and expects finer ones to be better still. Finer buckets "
-    "are stronger in the end and slower to train, so the best number depends on the time there is. "
-    "At equal visits of information sets they pay sooner than at equal time."
-)
 SECONDS = {"quick": 20, "paper": 350}  # on two cores
 MEANING = {"engine": "how MCCFR samples", "seconds": "of one run, expected"}
 EXPERIMENT = Experiment(

@@ -238,18 +238,11 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "target": GAP,
     }
     header = f"family game method {' '.join(SizeRun._fields)}"
-    return EXPERIMENT.outcome(
-        scale, folder, [], setting, header, rows, [_table(runs)], summary=SUMMARY
-    )
+    return EXPERIMENT.outcome(scale, folder, [], setting, header, rows, [_table(runs)])
 
 
 TARGET = "the gap of the restricted game, as a share of that of uniform play, to be reached"
 TITLE = "Beyond the article: time and memory of RNR and MCRNR by size"
-SUMMARY = (
-    "Each family of games grows until a tree no longer fits. Up to there the table compares the "
-    "seconds, building included, and the memory that full width and sampling need to the same "
-    "gap. Beyond it only sampling without a tree goes on."
-)
 SECONDS = {"quick": 30, "paper": 600}  # on two cores
 MEANING = {"nodes": "visited at most, by each run", "target": TARGET}
 EXPERIMENT = Experiment(

@@ -235,7 +235,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         rules.by_time(mcts, mccfr),
         rules.external(sampled, mcts),
     ]
-    shown = ([_table(by_c)], [memory_note()], SUMMARY)
+    shown = ([_table(by_c)], [memory_note()])
     return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, lines, *shown)
 
 
@@ -281,16 +281,6 @@ def _picture(curves: list[np.ndarray], by_c: np.ndarray, iterations: int, path: 
 
 
 TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
-ARTICLE = (
-    "MCTS (C = 17) rises fast and then stays where it is; MCCFR (ε = 0.6) rises slowly and "
-    "surpasses it at about 45 million iterations (read from the curves; the text gives no number)."
-)
-SUMMARY = (
-    "MCTS is the stronger of the two for some tens of millions of iterations, and then stops "
-    "improving, while outcome sampling goes on. Its iterations are not cheaper here, because both "
-    "algorithms spend most of their time on cards and memory. External sampling, which the article "
-    "only guesses at, is far ahead of both in iterations and in time."
-)
 SECONDS = {"quick": 185, "paper": 900}  # on two cores
 EXPERIMENT = Experiment(
     "fig4-holdem",
@@ -301,5 +291,4 @@ EXPERIMENT = Experiment(
     order=2,
     priority=5,
     meaning=MEANING,
-    article=ARTICLE,
 )
