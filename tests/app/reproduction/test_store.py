@@ -29,6 +29,7 @@ from counterplay.app.reproduction.harness.store import (
     trained,
     trained_with_halfway,
 )
+from counterplay.core.base import version as version_module
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.store import KEPT_VERSIONS, Piece
 from counterplay.core.solvers.algorithms import new_solver
@@ -288,3 +289,18 @@ def test_which_change_of_the_code_discards_what(
     with open(package / file, "a") as out:
         out.write("\n# a change\n")
     assert tuple(a != b for a, b in zip(before, _versions(package), strict=True)) == changed
+
+
+def test_a_source_tree_that_is_not_installed_knows_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise version_module.PackageNotFoundError(name)
+
+    installed = version_module.version()
+    monkeypatch.setattr(version_module, "installed_version", missing)
+    assert version_module.version() == installed
+    monkeypatch.setattr(version_module, "PACKAGE", tmp_path / "src" / "counterplay")
+    assert version_module.version() == "unknown"
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "7.8"\n')
+    assert version_module.version() == "7.8"
