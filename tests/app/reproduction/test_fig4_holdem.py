@@ -121,8 +121,8 @@ def test_runs_that_stop_before_a_level_bound_the_ratio_of_seconds() -> None:
 
 
 def test_points_are_round_and_end_with_the_last() -> None:
-    assert fig4_holdem.points(1_000, 100) == [100, 150, 200, 300, 400, 500, 600, 800, 1_000]
-    assert fig4_holdem.points(70, 50) == [50, 60, 70]
+    assert fig4_holdem.points(1_000, 100) == [100, 150, 200, 300, 500, 700, 1_000]
+    assert fig4_holdem.points(60, 50) == [50, 60]
 
 
 def test_memory_is_that_of_the_statistics_the_article_needs() -> None:

@@ -47,7 +47,7 @@ class Band(NamedTuple):
         return 5.0 + self.hands[scale] / RATE / (1 if slow else 100)
 
 
-FEW, MANY = {"quick": 20_000, "paper": 400_000}, {"quick": 1_000_000, "paper": 20_000_000}
+FEW, MANY = {"quick": 12_000, "paper": 300_000}, {"quick": 1_000_000, "paper": 20_000_000}
 YEARS = "2004 and IJCAI 2003"
 BANDS = (
     Band("poki", "always-call", 0.510, 0.537, YEARS, FEW, True),
@@ -103,5 +103,5 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
-SECONDS = {"quick": 12, "paper": 170}  # on two cores
+SECONDS = {"quick": 10, "paper": 120}  # on two cores
 EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=10, priority=7)
