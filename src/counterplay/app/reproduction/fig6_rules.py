@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Verdict
+from counterplay.app.reproduction.harness import old_judge as judge
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, RuleVariant, Verdict
 from counterplay.app.reproduction.models import ResponsePoint
 
 CONVERGED = 0.1  # gap of both seats, as a share of the model's exploitability

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     source_version,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Winnings
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, RuleVariant, Winnings
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     MATCH_SEED,
@@ -235,14 +235,14 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     rows = [(mode, *row) for mode in MODES for row in blocks[mode].tolist()]
     mark = (mccfr.iterations, "", mccfr.result.mean, mccfr.result.standard_error)
     rows.append(("MCCFR10", "", *mark))
-    fixed, online = (
+    _fixed, _online = (
         [
             FrozenPolicy(row[0], row[1], judge.around(row[3], judge.Z * row[4]))
             for row in blocks[mode].tolist()
         ]
         for mode in MODES[:2]
     )
-    (won,) = winnings([mccfr]).values()
+    (_won,) = winnings([mccfr]).values()
     setting = {
         **size._asdict(),
         "iterations per 1,000 games": ITERATIONS,
@@ -250,8 +250,8 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         "threads": THREADS,
         "MCCFR10": f"outcome sampling, {mccfr.iterations:,} iterations",
     }
-    judged, notes = claims(fixed, online, won), [RECREATED, judge.LEARNING]
-    return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, notes=notes)
+    notes = [RECREATED]
+    return EXPERIMENT.outcome(scale, folder, [], setting, header, rows, notes=notes)
 
 
 def _picture(blocks: dict[str, np.ndarray], path: Path) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import (
+from counterplay.app.reproduction.harness.old_judge import (
     Claim,
     Interval,
     RuleVariant,
@@ -256,9 +256,9 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         played.append(pairing.play(players))
     setting = {**players.size._asdict(), "threads": THREADS, "MCTS": "C = 17"}
     setting |= training_settings(played)
-    judged, rows = claims(winnings(played)), [csv_row(p, PAPER) for p in played]
-    shown = ([result_table(played, PAPER)], [RECREATED, judge.LEARNING])
-    return EXPERIMENT.outcome(scale, store.folder, judged, setting, HEADER, rows, *shown)
+    rows = [csv_row(p, PAPER) for p in played]
+    shown = ([result_table(played, PAPER)], [RECREATED])
+    return EXPERIMENT.outcome(scale, store.folder, [], setting, HEADER, rows, *shown)
 
 
 def _plan(scale: str) -> list[Pairing]:

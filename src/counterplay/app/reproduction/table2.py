@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction import table1
-from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness import old_judge as judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Winnings
+from counterplay.app.reproduction.harness.old_judge import Claim, Interval, RuleVariant, Winnings
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
@@ -241,8 +241,8 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     setting |= {"model": "C4.5, one tree per phase", "observed by": "probe"}
     setting |= table1.training_settings(played)
     header, rows = f"part {table1.HEADER} observed_games", _csv_rows(results)
-    judged, shown = _all_claims(results), (_tables(results), [RECREATED, judge.LEARNING])
-    return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, *shown)
+    shown = (_tables(results), [RECREATED])
+    return EXPERIMENT.outcome(scale, folder, [], setting, header, rows, *shown)
 
 
 def _plan(size: Sizes) -> list[Pairing]:

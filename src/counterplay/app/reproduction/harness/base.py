@@ -19,13 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from counterplay.app.reproduction.harness.judge import (
-    UNDECIDED,
-    Claim,
-    RuleVariant,
-    Verdict,
-    count_verdicts,
-)
+from counterplay.app.reproduction.harness.claims import ARTICLE
+from counterplay.app.reproduction.harness.judge import Claim, Verdict, count_verdicts
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
@@ -34,8 +29,6 @@ from counterplay.core.base.version import version
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.parallel.processes import cores
 
-REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
-OPEN, NO_CLAIMS = UNDECIDED, "no claims"
 #: Expected duration of an experiment that does not declare one.
 SECONDS = {"quick": 90.0, "paper": 7200.0}
 T = TypeVar("T")
@@ -61,7 +54,8 @@ class SolverVariant(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one experiment, and its files. `seal` fills in the last five fields."""
+    """The result of one experiment, and its files. `claims` are the article's; what goes beyond it
+    is in `tables` and `notes`. `seal` fills in the last five fields."""
 
     name: str
     title: str
@@ -79,27 +73,9 @@ class Outcome:
     machine: str = ""
 
     @property
-    def verdict(self) -> str:
-        """All claims hold: reproduced. None fails, and some are undecided: undecided. Some fail and
-        some hold: partly; some fail and none holds: not reproduced."""
-        verdicts = [claim.holds for claim in self.claims]
-        if not verdicts:
-            return NO_CLAIMS
-        if False not in verdicts:
-            return OPEN if None in verdicts else REPRODUCED
-        return PARTLY if True in verdicts else NOT_REPRODUCED
-
-    @property
     def counts(self) -> str:
-        """Numbers of claims that hold, fail and are undecided."""
-        return count_verdicts([claim.holds for claim in self.claims])
-
-    def as_data(self) -> dict[str, Any]:
-        """All fields as JSON values, with the verdicts as words."""
-        data = asdict(self)
-        for fields, claim in zip(data["claims"], self.claims, strict=True):
-            fields["verdict"] = claim.verdict
-        return {**data, "verdict": self.verdict}
+        """Numbers of claims by verdict; empty if there are none."""
+        return count_verdicts(self.claims) if self.claims else ""
 
     def seal(self, folder: Path, code: str = "") -> Outcome:
         """A copy with the versions of Counterplay and of the experiment's code, the checksums of
@@ -110,7 +86,7 @@ class Outcome:
 
     def save(self, folder: Path) -> None:
         """Write <name>.json, with a checksum over its contents."""
-        files.write_json(folder / f"{self.name}.json", self.as_data())
+        files.write_json(folder / f"{self.name}.json", asdict(self))
 
 
 @dataclass(frozen=True)
@@ -330,19 +306,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _claim(data: Any) -> Claim:
-    before = data.get("before")
-    return Claim(
-        _as(str, data["text"]),
-        *_judged(data),
-        None if before is None else RuleVariant(*_judged(before)),
-        tuple(RuleVariant(*_judged(one)) for one in _as(list, data.get("also", []))),
-    )
-
-
-def _judged(data: Any) -> tuple[str, str, Verdict]:
-    """Rule, measurement, and yes, no or None for undecided."""
-    holds = None if data["holds"] is None else _as(bool, data["holds"])
-    return _as(str, data["rule"]), _as(str, data["measured"]), holds
+    number = _as(int, data["number"])
+    if number and number not in ARTICLE:
+        raise ValueError("no claim has this number")
+    text, measured, rule = (_as(str, data[key]) for key in ("text", "measured", "rule"))
+    return Claim(number, text, measured, Verdict(data["verdict"]), rule)
 
 
 def _table(data: Any) -> ResultTable:

@@ -1,38 +1,82 @@
-"""Claims and their verdicts: a claim holds, fails, or is undecided.
+"""Verdicts: a claim of the article holds, holds in part, fails, or is open.
 
-A rule is a pure function of numbers with 95% intervals. Its verdict is yes or no where the whole
-interval agrees, and None, undecided, where it does not. A run that is too short widens the interval
-of its measurement by what training may still add, so a short training and few hands are treated
-alike.
+A rule is a pure function of numbers with 95% intervals. Each of its comparisons is true or false
+where the whole interval says so, and None where it does not; `decide` makes a verdict of them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
-#: Yes, no, undecided.
-Verdict = bool | None
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+import numpy as np
+
+from counterplay.app.reproduction.harness.claims import ARTICLE
+from counterplay.core.match.result import half_width
+
+#: True, false, or None where an interval decides nothing.
+Truth = bool | None
 #: A standard error is half of a 95% interval divided by this.
 Z = 1.959964
-#: What training may still add, as a multiple of what its second half added: 1 / (2^0.3 - 1), for
-#: an error that falls as T^-0.3, the slowest published curve of outcome sampling (Gibson et al.
-#: 2012, Bluff).
-REMAINING = 4.33
-#: If the second half of training gave more than this (sb/h), no upper bound is assumed.
-SETTLED = 0.05
-LEARNING = (
-    f"What training may still add: {REMAINING:g} times what its second half gave, and nobody knows "
-    f"how much where that was over {SETTLED:g} sb/h; nothing is held against a player for want of "
-    f"training."
-)
-WITHOUT_CUTOFF = f"without the cut-off at {SETTLED:g} sb/h for who still learns"
 #: Runs below which the interval of a median is their range.
 FEW_RUNS = 6
+
+
+class Verdict(StrEnum):
+    HOLDS = "holds"
+    IN_PART = "in part"
+    FAILS = "fails"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the article: what was measured (one sentence, with the number and its 95%
+    interval), the verdict, and the rule that gives it (one sentence)."""
+
+    number: int  # in `claims.ARTICLE`; 0: of a user's own experiment
+    text: str  # the article's words
+    measured: str
+    verdict: Verdict
+    rule: str
+
+
+def claim(number: int, measured: str, verdict: Verdict, rule: str) -> Claim:
+    """The article's claim of this number; `measured` and `rule` become sentences."""
+    return Claim(number, ARTICLE[number].text, _sentence(measured), verdict, _sentence(rule))
+
+
+def _sentence(text: str) -> str:
+    return text and text[0].upper() + text[1:].rstrip(".") + "."
+
+
+def decide(*parts: Truth) -> Verdict:
+    """All parts true: holds. All false: fails. Some true and some false: in part. Else open."""
+    if True in parts and False in parts:
+        return Verdict.IN_PART
+    if None in parts or not parts:
+        return Verdict.OPEN
+    return Verdict.HOLDS if parts[0] else Verdict.FAILS
+
+
+def count_verdicts(claims: Iterable[Claim]) -> str:
+    """For example: 18 hold, 4 in part, 3 fail, 2 open."""
+    counts = Counter(one.verdict for one in claims)
+    words = {
+        Verdict.HOLDS: "hold",
+        Verdict.IN_PART: "in part",
+        Verdict.FAILS: "fail",
+        Verdict.OPEN: "open",
+    }
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items())
+
+
+# numbers with intervals
 
 
 class Interval(NamedTuple):
@@ -55,10 +99,6 @@ class Interval(NamedTuple):
         return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
 
 
-def verdict_word(verdict: Verdict) -> str:
-    return UNDECIDED if verdict is None else HOLDS if verdict else FAILS
-
-
 def exact(value: float) -> Interval:
     """A number without uncertainty."""
     return Interval(value, value, value)
@@ -67,6 +107,27 @@ def exact(value: float) -> Interval:
 def around(value: float, half: float) -> Interval:
     """A number and half the width of its interval."""
     return Interval(value, value - half, value + half)
+
+
+def mean_over(values: Iterable[float], deals: float = 0.0) -> Interval:
+    """Mean over training seeds and its 95% interval by Student's t; infinite for a single run.
+
+    `deals`: half of the 95% interval that the deals leave where all seeds played the same ones,
+    which the differences between seeds do not show. The two are independent.
+    """
+    runs = np.array(list(values), dtype=np.float64)
+    if not len(runs):
+        raise ValueError("no runs")
+    mean = float(runs.mean())
+    if len(runs) == 1:
+        return Interval(mean, -math.inf, math.inf)
+    error = float(runs.std(ddof=1)) / math.sqrt(len(runs))
+    return around(mean, math.hypot(half_width(error, len(runs) - 1), deals))
+
+
+def paired(a: Sequence[float], b: Sequence[float], deals: float = 0.0) -> Interval:
+    """Mean of a - b over pairs that share their seed or their deals (see `mean_over`)."""
+    return mean_over((x - y for x, y in zip(a, b, strict=True)), deals)
 
 
 def seed_range(values: Iterable[float]) -> Interval:
@@ -112,103 +173,34 @@ def at_corners(function: Callable[..., float], *intervals: Interval) -> Interval
     return Interval(value, min(corners), max(corners))
 
 
-def when_trained(now: Interval, gained: Interval, settled: float = SETTLED) -> Interval:
-    """What a player may win after unlimited training, given what it wins `now` and `gained` in the
-    second half of its training: no less than now, and at most REMAINING times the gain more. There
-    is no upper bound while the gain may exceed `settled`."""
-    if gained.high > settled:
-        return now._replace(high=math.inf)
-    return now._replace(high=now.high + REMAINING * max(gained.high, 0.0))
+# comparisons
 
 
-def above(x: Interval, bound: float) -> Verdict:
+def above(x: Interval, bound: float) -> Truth:
     """Whether x is above the bound."""
     if math.isnan(x.value):
         return None
     return True if x.low > bound else False if x.high <= bound else None
 
 
-def below(x: Interval, bound: float) -> Verdict:
+def below(x: Interval, bound: float) -> Truth:
     """Whether x is below the bound."""
     return above(Interval(-x.value, -x.high, -x.low), -bound)
 
 
-def within(x: Interval, low: float, high: float) -> Verdict:
+def within(x: Interval, low: float, high: float) -> Truth:
     """Whether x lies between two bounds."""
     return all_hold([above(x, low), below(x, high)])
 
 
-def all_hold(verdicts: Iterable[Verdict]) -> Verdict:
-    """No if one is no; undecided if one is undecided or there are none; else yes."""
-    listed = list(verdicts)
+def all_hold(parts: Iterable[Truth]) -> Truth:
+    """False if one is false; None if one is None or there are none; else true."""
+    listed = list(parts)
     if False in listed:
         return False
     return None if not listed or None in listed else True
 
 
-def only_if(enough: bool, verdict: Verdict) -> Verdict:
-    """Undecided unless the run was long `enough` for the claim."""
-    return verdict if enough else None
-
-
-def count_verdicts(verdicts: Sequence[Verdict]) -> str:
-    """Numbers of claims that hold, fail and are undecided, as text."""
-    numbers = [(verdicts.count(True), "hold"), (verdicts.count(False), "fail")]
-    numbers.append((verdicts.count(None), UNDECIDED))
-    return ", ".join(f"{n} {what}" for n, what in numbers if n)
-
-
-@dataclass(frozen=True)
-class RuleVariant:
-    """The verdict of a rule other than the deciding one."""
-
-    rule: str
-    measured: str
-    holds: Verdict
-
-    @property
-    def verdict(self) -> str:
-        return verdict_word(self.holds)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, the rule that decides it, what was measured, and whether it holds;
-    None: undecided."""
-
-    text: str
-    rule: str
-    measured: str
-    holds: Verdict
-    before: RuleVariant | None = None  # earlier rule, if this one was set after seeing numbers
-    also: tuple[RuleVariant, ...] = ()  # without a cut-off that was set after seeing numbers
-
-    @property
-    def verdict(self) -> str:
-        """holds, fails or undecided."""
-        return verdict_word(self.holds)
-
-
-class Winnings(NamedTuple):
-    """What a player wins from a bot, in sb/h. `gained`: by the second half of its training."""
-
-    now: Interval
-    gained: Interval
-    settled: float = SETTLED
-
-    @property
-    def final(self) -> Interval:
-        """What the player may win after unlimited training."""
-        return when_trained(self.now, self.gained, self.settled)
-
-
-def with_and_without_cutoff(
-    judge: Callable[[Mapping[Any, Winnings]], list[Claim]], winnings: Mapping[Any, Winnings]
-) -> list[Claim]:
-    """The claims, each with its verdict without the cut-off at SETTLED, which was set after seeing
-    numbers."""
-    other = judge({key: one._replace(settled=math.inf) for key, one in winnings.items()})
-    return [
-        replace(claim, also=(*claim.also, RuleVariant(WITHOUT_CUTOFF, "", plain.holds)))
-        for claim, plain in zip(judge(winnings), other, strict=True)
-    ]
+def only_if(enough: bool, part: Truth) -> Truth:
+    """None unless the run was long `enough` for the claim."""
+    return part if enough else None

@@ -19,11 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.app.reproduction.harness.base import (
-    NO_CLAIMS,
-    NOT_REPRODUCED,
-    OPEN,
-    PARTLY,
-    REPRODUCED,
     Experiment,
     ExperimentFailure,
     Outcome,
@@ -32,8 +27,9 @@ from counterplay.app.reproduction.harness.base import (
     read_failure,
     read_outcome,
 )
-from counterplay.app.reproduction.harness.judge import FAILS, HOLDS, UNDECIDED, count_verdicts
 from counterplay.app.reproduction.harness.store import result_version
+from counterplay.app.reproduction.harness.stories import STORIES, Story
+from counterplay.app.reproduction.harness.summary import NOT_RUN, headline, summary
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.version import version
@@ -42,8 +38,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 PAGE = "report.html"
-FAILED, NOT_RUN = "failed", "not run"
-VERDICTS = (REPRODUCED, PARTLY, OPEN, NOT_REPRODUCED, NO_CLAIMS, FAILED, NOT_RUN)
+FAILED = "failed"
 RECREATIONS = (
     "Poki and Sparbot are re-creations from published descriptions, not the original programs; "
     "numbers against them can be compared with the paper's only in tendency."
@@ -105,7 +100,6 @@ class ReportItem:
 
     name: str
     title: str
-    verdict: str
     outcome: Outcome | None = None
     failure: ExperimentFailure | None = None
     pictures: list[Picture] = field(default_factory=list)
@@ -119,12 +113,15 @@ class ReportItem:
         return "item-" + re.sub(r"[^a-z0-9-]", lambda match: f"_{ord(match[0]):x}", self.name)
 
     @property
-    def css(self) -> str:
-        return self.verdict.replace(" ", "-")
+    def story(self) -> Story:
+        return STORIES.get(self.name, Story("", ""))
 
     @property
-    def counts(self) -> str:
-        return (self.outcome.counts if self.outcome else "") or "–"
+    def state(self) -> str:
+        """Failed, not run, or the verdicts of its claims; empty where it has none."""
+        if self.failure:
+            return FAILED
+        return self.outcome.counts if self.outcome else NOT_RUN
 
 
 def write_report(folder: Path, experiments: Sequence[Experiment], compare: bool = True) -> Path:
@@ -157,7 +154,7 @@ def _collect(
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
     items = [
-        _item(folder, name, title, outcomes.get(name), failures.get(name))
+        _item(folder, ReportItem(name, title, outcomes.get(name), failures.get(name)))
         for name, title in titles.items()
     ]
     for item in items:
@@ -166,13 +163,12 @@ def _collect(
     return items, problems
 
 
-def _item(
-    folder: Path, name: str, title: str, outcome: Outcome | None, failure: ExperimentFailure | None
-) -> ReportItem:
-    verdict = FAILED if failure else outcome.verdict if outcome else NOT_RUN
-    item = ReportItem(name, outcome.title if outcome else title, verdict, outcome, failure)
+def _item(folder: Path, item: ReportItem) -> ReportItem:
+    """The item with its pictures, links, notes and problems."""
+    outcome = item.outcome
     if outcome is None:
         return item
+    item.title = outcome.title
     item.notes = list(outcome.notes)
     if re.search("poki|sparbot", str(asdict(outcome)), re.IGNORECASE) and not any(
         "re-creations" in note for note in item.notes
@@ -210,25 +206,24 @@ def _template() -> Template:
         "duration": duration,
         "meaning": pass_context(lambda context, name: meaning(name, context["experiments"])),
         "label": lambda text: str(text).replace("_", " "),
+        "css": lambda text: str(text).replace(" ", "-"),
     }
     folder = resources("counterplay.app.reproduction.harness") / "templates"
     return environment.from_string((folder / "report.html").read_text("utf-8"))
 
 
 def _render(items: list[ReportItem], problems: list[str], experiments: Sequence[Experiment]) -> str:
-    counts = Counter(item.verdict for item in items)
-    claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
+    rows = summary(item.outcome for item in items if item.outcome)
     page = _template().render(
         items=items,
+        anchors={item.name: item.anchor for item in items},
         problems=problems,
         experiments=experiments,
-        counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
+        rows=rows,
+        headline=headline(rows),
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
-        claims=count_verdicts([claim.holds for claim in claims]) or "none yet",
-        n_claims=len(claims),
         notes=_shared_notes(items),
         version=version(),
-        signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
     # a hostile text may hold characters that no file can
     return page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
