@@ -63,7 +63,7 @@ class Fig4HoldemScale(NamedTuple):
 
 
 SCALES = {
-    scale: Fig4HoldemScale(*numbers, reference=SIZES[scale].external[0])
+    scale: Fig4HoldemScale(*numbers, reference=SIZES[scale].external)
     for scale, numbers in (
         ("quick", (8_000_000, 500_000, 500, 1_000_000, 4_000_000, 3, 1, 200_000)),
         ("paper", (200_000_000, 4_000_000, 5_000, 5_000_000, 50_000_000, 3, 3, 400_000)),
