@@ -66,8 +66,8 @@ class Fig6Scale(NamedTuple):
 
 
 SCALES = {
-    "quick": Fig6Scale(1e-2, 4_000, 0.5, ()),
-    "paper": Fig6Scale(2e-3, 40_000, 6.0, (0.03, 0.01)),
+    "quick": Fig6Scale(2e-3, 8_000, 0.5, ()),
+    "paper": Fig6Scale(5e-4, 40_000, 6.0, (0.03, 0.01)),
 }
 #: Meaning of the settings, for the report, in addition to harness/report.py.
 MEANING = {

@@ -99,20 +99,18 @@ def step(curve: ResponseCurve) -> Interval:
 def jump(curves: Curves) -> Claim:
     """Claim 24: the games but Bluff, and Bluff."""
     steps = {name: step(curve) for name, curve in curves.items()}
-    bluff = [one for name, one in steps.items() if name.startswith("bluff")]
+    bluff = [below(one, JUMP) for name, one in steps.items() if name.startswith("bluff")]
     others = [above(one, JUMP) for name, one in steps.items() if not name.startswith("bluff")]
-    halves: list[Truth] = [judge.all_hold(others), *(below(one, JUMP) for one in bluff)]
-    words = {True: "holds", False: "fails", None: "open"}
     told = ", ".join(f"{name} {percent(one)}" for name, one in steps.items())
     measured = (
-        f"Of all risk the step from 0.97 brings: {told}; high elsewhere {words[halves[0]]}, "
-        f"not in Bluff {words[halves[-1]]}."
+        f"Of all risk the step from 0.97 brings {told}: high elsewhere {decide(*others)}, "
+        f"not in Bluff {decide(*bluff)}."
     )
     rule = (
         f"Two halves: RNR's step brings over {JUMP:.0%} of the risk of p = 1 in every game but "
-        f"Bluff, and less in Bluff; in part if one half holds."
+        f"Bluff, and less in Bluff; in part if so in some games."
     )
-    return claim(24, measured, decide(*halves) if bluff else judge.Verdict.OPEN, rule)
+    return claim(24, measured, decide(*others, *bluff), rule)
 
 
 def similar(rnr: Curves, dbr: Curves) -> Claim:
@@ -129,8 +127,8 @@ def similar(rnr: Curves, dbr: Curves) -> Claim:
     ps = " and ".join(f"{q.p:g}" for q in next(iter(dbr.values())).points)
     measured = "; ".join(f"{what} differs by " + ", ".join(told[what]) for what in parts)
     rule = (
-        f"At p = {ps} gain and risk of RNR and DBR differ by less than {SIMILAR:.0%} of what can be "
-        f"won from the model in every game; in part if only one of the two does."
+        f"At p = {ps} gain and risk of RNR and DBR differ by less than {SIMILAR:.0%} of what can "
+        f"be won from the model in every game; in part if only one of the two does."
     )
     verdict = decide(*(judge.all_hold(found) for found in parts.values()))
     return claim(25, f"Of what can be won, {measured}.", verdict, rule)

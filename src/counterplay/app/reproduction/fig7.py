@@ -53,7 +53,8 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 
 P = 0.5
-FIRST, FACTOR = 16, 1.3  # every iteration up to the first is measured, then by this factor
+EVERY, FIRST = 16, 100  # RNR is measured after each of so many passes, MCRNR first after so many
+FACTOR = 1.3  # between two later measurements
 CHUNK = 200_000  # most iterations between two calls of the progress callback
 STOP = 0.02  # a run ends at this share of the gap of uniform play
 WALKED = 2_000_000  # nodes at least by which the seconds of a node are measured
@@ -73,16 +74,16 @@ class GameSize(NamedTuple):
 #: The games of each scale.
 GAMES: dict[str, dict[str, GameSize]] = {
     "quick": {
-        "ocp(500)": GameSize(60, 400_000, 200_000, 4, 3),
-        "goofspiel(6)": GameSize(60, 4_000_000, 20_000, 12, 4),
-        "bluff(1,1,6)": GameSize(100, 4_000_000, 100_000, 6, 2),
-        "pam(3,3,10)": GameSize(60, 4_000_000, 100_000, 12, 4),
+        "ocp(500)": GameSize(60, 400_000, 200_000, 3, 3),
+        "goofspiel(6)": GameSize(60, 2_000_000, 20_000, 6, 4),
+        "bluff(1,1,6)": GameSize(100, 2_000_000, 100_000, 3, 2),
+        "pam(3,3,10)": GameSize(80, 16_000_000, 100_000, 15, 4),
     },
     "paper": {
         "ocp(500)": GameSize(300, 4_000_000, 2_000_000, 20, 3),
-        "goofspiel(7)": GameSize(40, 30_000_000, 30_000, 300, 200),
-        "bluff(1,1,6)": GameSize(300, 40_000_000, 2_000_000, 60, 3),
-        "pam(3,3,12)": GameSize(60, 40_000_000, 400_000, 150, 20),
+        "goofspiel(7)": GameSize(80, 10_000_000, 20_000, 300, 200),
+        "bluff(1,1,6)": GameSize(300, 20_000_000, 1_000_000, 30, 3),
+        "pam(3,3,12)": GameSize(150, 60_000_000, 400_000, 200, 30),
     },
 }
 
@@ -213,7 +214,7 @@ def trace(
         solver.step(0)  # compile outside the clock
     rows: list[ConvergencePoint] = []
     used, nodes = 0.0, 0
-    for target in points(iterations):
+    for target in points(iterations, method.algorithm == "mcrnr"):
         for solver in solvers:
             while solver.iterations < target:
                 before, touched = time.thread_time(), solver.nodes_touched
@@ -241,9 +242,9 @@ def all_nodes(solver: Solver, counted: int) -> int:
     return counted + sum(take_model_nodes(worker.chance) for worker in workers)
 
 
-def points(last: int) -> list[int]:
+def points(last: int, sampled: bool) -> list[int]:
     """Iterations at which to measure."""
-    counts = list(range(min(FIRST, last) + 1))
+    counts = [0, min(FIRST, last)] if sampled else list(range(min(EVERY, last) + 1))
     while counts[-1] < last:
         counts.append(min(max(counts[-1] + 1, int(counts[-1] * FACTOR)), last))
     return counts
@@ -275,7 +276,10 @@ def _cached_trace(
     iterations = getattr(GAMES[scale][name], method.size)
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
-    recipe |= {"points": [FIRST, FACTOR, STOP], "code": source_version(trace, points, all_nodes)}
+    recipe |= {
+        "points": [EVERY, FIRST, FACTOR, STOP],
+        "code": source_version(trace, points, all_nodes),
+    }
     labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
     rows = store.value(
         "trace", recipe, lambda: trace(game, model, method, seed, iterations, labelled)

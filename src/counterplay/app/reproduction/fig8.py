@@ -1,8 +1,8 @@
 """Figure 8: playing Poki while the response is being learnt, about 6 million iterations for every
 1,000 games; and what more observed games are worth.
 
-As in the article the model (a decision tree from 20,000 observed games) is given and the response to
-it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. The games of one block have an
+As in the article the model (a decision tree from 20,000 observed games) is given and the response
+to it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. The games of one block have an
 error of ± 0.3 sb/h, so each policy is also frozen and measured in more, luck-adjusted hands. Beyond
 the article, at paper scale, the model too is learnt while playing, from nothing.
 """
@@ -237,7 +237,7 @@ def _picture(
         axis.axhline(0.0, color="0.4", linewidth=0.8)
         level = mccfr.interval.value
         axis.axhline(level, color=COLOURS[3], linestyle="--", label="MCCFR10, public sampling")
-    handles = {}
+    handles: dict[str, Any] = {}
     for axis in (left, right):
         handles |= dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
     where = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}

@@ -1,8 +1,8 @@
 """The fixed profiles of Section 4.3.1, which MCCFR trains until their exploitability is at most a
 target, and responses to them.
 
-The article gives a target of 0.1 for Figure 7 and none for Figure 6. External sampling reaches it in
-every game; a profile is the first that is measured at or below the target.
+The article gives a target of 0.1 for Figure 7 and none for Figure 6. External sampling reaches it
+in every game; a profile is the first that is measured at or below the target.
 """
 
 from __future__ import annotations
