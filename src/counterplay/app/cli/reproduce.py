@@ -152,15 +152,29 @@ def _overall_progress() -> Iterator[Any]:
 def _print_outcome(outcome: Any) -> None:
     out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)")
     for claim in outcome.claims:
-        out.print(f"  {claim.verdict:<7}  {claim.text}")
-        out.print(f"           {claim.measured}")
+        _print_claim(claim, claim.text)
+
+
+def _print_claim(claim: Any, text: str, more: str = "") -> None:
+    number = claim.number or ""
+    out.print(f"{number:>3} {claim.verdict:<7}  {text}")
+    out.print(f"{'':13}{claim.measured}{more}")
 
 
 def _print_campaign(campaign: Any) -> None:
-    for outcome in campaign.outcomes:
-        before = "; was there already" if outcome.name in campaign.skipped else ""
-        claims = outcome.counts or "no claims"
-        out.print(f"{outcome.title} (claims: {claims}{before})")
+    """Failures, and last the article's claims."""
+    from counterplay.app.reproduction.harness.summary import headline, summary
+
+    skipped = f", {len(campaign.skipped)} were there already" if campaign.skipped else ""
+    out.print(f"{len(campaign.outcomes)} experiments in {campaign.seconds:.0f} s{skipped}.")
     for failure in campaign.failures:
-        out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
-    out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")
+        out.print(f"FAILED {failure.title}: {failure.message} ({failure.where})")
+    rows = summary(campaign.outcomes)
+    pictures = {file for outcome in campaign.outcomes for file in outcome.files}
+    out.print(f"\n{headline(rows)}")
+    for row in rows:
+        picture = f"{row.experiment}.png"
+        link = f" ({campaign.report.parent / picture})" if picture in pictures else ""
+        known = f"; at paper scale, committed: {row.at_paper_scale}" if row.at_paper_scale else ""
+        _print_claim(row.claim, f"{row.figure}: {row.claim.text}", known + link)
+    out.print(f"\nOpen {campaign.report} in a browser.")

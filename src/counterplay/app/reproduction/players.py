@@ -12,23 +12,17 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.store import (
-    PieceStore,
-    TrainedStrategy,
-    trained_with_halfway,
-)
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.sizes import ENGINES, POKI_RATE, SIZES, rate
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
-from counterplay.core.match.result import MatchResult
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
@@ -43,7 +37,6 @@ RECREATED = (
     "Poki and Sparbot here are re-creations from their published descriptions, "
     "not the commercial programs."
 )
-THREADS = 2  # of the precomputed equilibrium; its result depends on it
 TRAINING_SEED = 1_000  # other than those of Figure 4
 OBSERVING_SEED, MATCH_SEED = 5_000, 11
 PARTNER = "probe"  # plays the observed hands: it never folds, so that many cards are shown
@@ -126,11 +119,6 @@ class PlayerFactory:
             self._bots[name] = bot(name, self.progress)
         return self._bots[name]
 
-    def equilibrium(self, buckets: int, engine: str) -> TrainedStrategy:
-        """The precomputed MCCFR10 of Figure 4 and of the buckets."""
-        how = (self.size.external, self.store, self.progress)
-        return mccfr(self.game(buckets), *how, f"MCCFR{buckets} ({engine})", engine)
-
     def model(self, spec: PlayerSpec, seed: int) -> Strategy:
         """The model that a response of this seed responds to."""
         assert spec.opponent is not None
@@ -198,18 +186,6 @@ class PlayerFactory:
         found = result.adjusted or result
         return Won(found.mean, found.standard_error, result.hands)
 
-    def match(self, name: str, player: Any, opponent: Any, hands: int) -> MatchResult:
-        """What a bot wins from another."""
-
-        def make() -> dict[str, Any]:
-            self.progress(0.0, f"{name} against {opponent}: {hands:,} hands")
-            match = (self.game(10), self.bot(player), self.bot(opponent), hands, MATCH_SEED)
-            return asdict(play_match(*match, luck_adjusted=False))
-
-        recipe = {"hands": hands, "seed": MATCH_SEED, "a": player, "b": opponent}
-        data = self.store.value("match", recipe, make)
-        return MatchResult(**{**data, "by_seat": tuple(data["by_seat"])})
-
 
 class Plan(NamedTuple):
     """A player, whom it plays, in how many hands of Poki, and how many seeds of it."""
@@ -255,53 +231,3 @@ def by_key(rows: Sequence[Row]) -> dict[Key, Row]:
 def less(rows: Rows, a: Key, b: Key) -> judge.Interval:
     """What a wins more than b, seed by seed."""
     return judge.paired(rows[a].means, rows[b].means)
-
-
-# the precomputed equilibrium of Figure 4, and bots
-
-
-def mccfr(
-    game: Game,
-    iterations: int,
-    store: PieceStore,
-    progress: ProgressCallback,
-    what: str,
-    engine: str = "external",
-) -> TrainedStrategy:
-    """MCCFR on two threads."""
-    algorithm, options = ENGINES[engine]
-    solver = new_solver(game, algorithm, TRAINING_SEED, {**options, "threads": THREADS})
-    return trained_with_halfway(store, solver, iterations, progress, what)
-
-
-def half_interval(result: MatchResult) -> float:
-    """Half of the 95% interval."""
-    low, high = result.interval
-    return (high - low) / 2
-
-
-def as_text(result: MatchResult) -> str:
-    """A result with its 95% interval."""
-    return f"{result.mean:+.3f} ± {half_interval(result):.3f}"
-
-
-class Pairing(NamedTuple):
-    player: str
-    engine: str
-    buckets: int
-    opponent: str
-
-
-def training_seconds(engine: str, buckets: int, iterations: int) -> float:
-    """Expected duration of training on two threads."""
-    return iterations / rate(engine, buckets) / 2
-
-
-def training_jobs(scale: str, store: PieceStore, pairing: Pairing) -> list[Job]:
-    """The job of the precomputed equilibrium."""
-
-    def work(progress: ProgressCallback) -> None:
-        PlayerFactory(scale, store, progress).equilibrium(pairing.buckets, pairing.engine)
-
-    seconds = training_seconds(pairing.engine, pairing.buckets, SIZES[scale].external)
-    return [Job(f"training MCCFR{pairing.buckets} ({pairing.engine})", work, seconds, THREADS)]

@@ -2,8 +2,10 @@
 of the game, its forms and the solver alone.
 
 Player 1 responds to uniform play. Kernels are compiled before the clock starts, at the loading of
-the game. The gap is the exploitability of the restricted game over the range of payoffs. It cannot
-be measured without a tree; what the response wins from the model is then measured by play.
+the game. The gap is the exploitability of the restricted game over that of uniform play in it,
+where every run starts. It cannot be measured without a tree; what the response wins from the model
+is then measured by play. A run ends at the gap or after so many visited nodes, so that all but its
+seconds and memory is the same on every machine.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from counterplay.app.reproduction.harness.judge import Z
 from counterplay.core.base.errors import CounterplayError, TooLarge
@@ -20,16 +22,18 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.processes import DIED, DONE, SPAWN, ProcessPool, Work
-from counterplay.core.responses.respond import respond
-from counterplay.core.responses.result import Response
+from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.solvers.base import Solver
 
 P = 0.75
-GAP = 0.02  # of the range of payoffs
+GAP = 0.05  # of the gap of uniform play
+GROWTH = 0.1  # iterations between two measurements, as a share of those so far
 HANDS = 40_000  # played to measure a response without a tree
 WARM_UP_GAME = "goofspiel(3)"  # its kernels are those of every game
 POLL_SECONDS = 0.1
 KILLED = -9  # exit code of a process that ran out of memory
-REACHED, NO_TREE, OUT_OF_MEMORY = "target", "too large for a tree", "out of memory"
+REACHED, STOPPED = "target", "nodes"
+NO_TREE, OUT_OF_MEMORY = "too large for a tree", "out of memory"
 
 
 class SizeRun(NamedTuple):
@@ -65,17 +69,16 @@ class SizeTask(NamedTuple):
     algorithm: str
     engine: str
     tree: bool
-    seconds: float
+    nodes: float  # visited at most
     iterations: int = 0
 
 
 def measure_in_process(tasks: Sequence[SizeTask], progress: ProgressCallback) -> list[SizeRun]:
     """`measure` of each task, all in one new process."""
-    limit, begun = sum(task.seconds for task in tasks) + 1.0, time.monotonic()
     with ProcessPool(_measuring, 1, method=SPAWN) as pool:
         pool.submit(tasks[0].game, list(tasks))
         while not (reports := pool.wait(POLL_SECONDS)):
-            progress(min((time.monotonic() - begun) / limit, 1.0), tasks[0].game)
+            progress(0.0, tasks[0].game)
     game, kind, value = reports[0]
     if kind == DIED and value == KILLED:
         return [SizeRun(OUT_OF_MEMORY) for _ in tasks]
@@ -90,7 +93,7 @@ def _measuring() -> Work:
 
 def measure(task: SizeTask) -> SizeRun:
     """Time and memory of a task in this process."""
-    _solve(_game(task._replace(game=WARM_UP_GAME)), task, {"iterations": 1})
+    _engine(_game(task._replace(game=WARM_UP_GAME)), task).step(1)
     begun = time.perf_counter()
     try:
         game = _game(task)
@@ -108,39 +111,39 @@ def _game(task: SizeTask) -> Game:
     )
 
 
-def _measured(game: Game, task: SizeTask, begun: float) -> SizeRun:
-    span, nodes = 1.0, None
-    limits: dict[str, Any] = {"seconds": task.seconds}
-    if task.iterations:
-        limits["iterations"] = task.iterations
-    if game.capabilities.listed:
-        span, nodes = float(game.tree.payoff.max() - game.tree.payoff.min()), game.n_nodes
-        limits["target"] = GAP * span
-        if task.algorithm == "rnr":
-            _ = game.sequence_form
-    built = time.perf_counter() - begun
-    response = _solve(game, task, limits)
-    run, peak = response.runs[0], peak_gb()
-    gap = run.exploitability / span if game.capabilities.listed else None
-    won = (None, None) if game.capabilities.listed else _won(game, response)
-    reached = run.stopped_by == "iterations" or (gap is not None and gap <= GAP)
-    note = REACHED if reached else run.stopped_by
-    return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
-
-
-def _solve(game: Game, task: SizeTask, limits: dict[str, Any]) -> Response:
+def _engine(game: Game, task: SizeTask) -> Solver:
     model = Strategy.uniform(game)
-    return respond(game, model, 0, P, task.algorithm, engine=task.engine, seed=1, **limits)
+    return ResponseSolver(game, model, 0, P, task.algorithm, task.engine, 1).engine
 
 
-def _won(game: Game, response: Response) -> tuple[float, float]:
+def _measured(game: Game, task: SizeTask, begun: float) -> SizeRun:
+    engine, listed = _engine(game, task), game.capabilities.listed
+    built = time.perf_counter() - begun
+    start = engine.measure(Strategy.uniform(game).probabilities) if listed else 1.0
+    note, gap, seconds = STOPPED, None, 0.0
+    while engine.nodes_touched < task.nodes and note == STOPPED:
+        count = max(int(GROWTH * engine.iterations), 1)
+        if task.iterations:
+            count = min(count, task.iterations - engine.iterations)
+        before = time.perf_counter()
+        engine.step(count)
+        seconds += time.perf_counter() - before
+        gap = engine.measure(engine.policy()) / start if listed else None
+        if engine.iterations == task.iterations or (gap is not None and gap <= GAP):
+            note = REACHED
+    peak, nodes = peak_gb(), game.n_nodes if listed else None
+    won = (None, None) if listed else _won(game, engine)
+    return SizeRun(note, seconds, engine.iterations, gap, built, peak, nodes, *won)
+
+
+def _won(game: Game, engine: Solver) -> tuple[float, float]:
     """What the response wins from the model in its seat, above what the model wins there, and half
     of the 95% interval. Both seats are played, the other one as the model does, so it is twice the
     mean."""
     from counterplay.core.match.play import play_match  # after the peak has been taken
 
-    both = response.strategy.for_player(None)
-    match = play_match(game, both, response.model, HANDS, 1, processes=1, luck_adjusted=False)
+    both, model = engine.strategy().for_player(None), Strategy.uniform(game)
+    match = play_match(game, both, model, HANDS, 1, processes=1, luck_adjusted=False)
     return 2 * match.mean, 2 * Z * match.standard_error
 
 

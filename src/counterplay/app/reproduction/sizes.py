@@ -43,7 +43,6 @@ class Sizes(NamedTuple):
     beside: int  # hands against Poki of all others
     sparbot: int
     further: bool  # whether there are rows beyond the article
-    external: int  # iterations of the precomputed equilibrium of Figure 4
 
 
 SIZES = {
@@ -59,7 +58,6 @@ SIZES = {
         beside=10_000,
         sparbot=2_000_000,
         further=False,
-        external=1_000_000,
     ),
     "paper": Sizes(
         seeds=5,
@@ -73,7 +71,6 @@ SIZES = {
         beside=100_000,
         sparbot=4_000_000,
         further=True,
-        external=8_000_000,
     ),
 }
 

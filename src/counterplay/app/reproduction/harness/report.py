@@ -27,8 +27,8 @@ from counterplay.app.reproduction.harness.base import (
     read_failure,
     read_outcome,
 )
-from counterplay.app.reproduction.harness.judge import count_verdicts
 from counterplay.app.reproduction.harness.store import result_version
+from counterplay.app.reproduction.harness.summary import NOT_RUN, headline, summary
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.version import version
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 PAGE = "report.html"
-FAILED, NOT_RUN = "failed", "not run"
-VERDICTS = (FAILED, NOT_RUN)
+FAILED = "failed"
 RECREATIONS = (
     "Poki and Sparbot are re-creations from published descriptions, not the original programs; "
     "numbers against them can be compared with the paper's only in tendency."
@@ -100,7 +99,7 @@ class ReportItem:
 
     name: str
     title: str
-    verdict: str
+    article: str = ""
     outcome: Outcome | None = None
     failure: ExperimentFailure | None = None
     pictures: list[Picture] = field(default_factory=list)
@@ -114,12 +113,11 @@ class ReportItem:
         return "item-" + re.sub(r"[^a-z0-9-]", lambda match: f"_{ord(match[0]):x}", self.name)
 
     @property
-    def css(self) -> str:
-        return self.verdict.replace(" ", "-")
-
-    @property
-    def counts(self) -> str:
-        return (self.outcome.counts if self.outcome else "") or "–"
+    def state(self) -> str:
+        """Failed, not run, or the verdicts of its claims; empty where it has none."""
+        if self.failure:
+            return FAILED
+        return self.outcome.counts if self.outcome else NOT_RUN
 
 
 def write_report(folder: Path, experiments: Sequence[Experiment], compare: bool = True) -> Path:
@@ -148,11 +146,15 @@ def _collect(
         except BadFile as error:
             problems.append(str(error))
     titles = {experiment.name: experiment.title for experiment in experiments}
+    said = {experiment.name: experiment.article for experiment in experiments}
     codes = {e.name: result_version(e.run) for e in experiments} if compare else {}
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
     items = [
-        _item(folder, name, title, outcomes.get(name), failures.get(name))
+        _item(
+            folder,
+            ReportItem(name, title, said.get(name, ""), outcomes.get(name), failures.get(name)),
+        )
         for name, title in titles.items()
     ]
     for item in items:
@@ -161,13 +163,12 @@ def _collect(
     return items, problems
 
 
-def _item(
-    folder: Path, name: str, title: str, outcome: Outcome | None, failure: ExperimentFailure | None
-) -> ReportItem:
-    verdict = FAILED if failure else outcome.counts if outcome else NOT_RUN
-    item = ReportItem(name, outcome.title if outcome else title, verdict, outcome, failure)
+def _item(folder: Path, item: ReportItem) -> ReportItem:
+    """The item with its pictures, links, notes and problems."""
+    outcome = item.outcome
     if outcome is None:
         return item
+    item.title = outcome.title
     item.notes = list(outcome.notes)
     if re.search("poki|sparbot", str(asdict(outcome)), re.IGNORECASE) and not any(
         "re-creations" in note for note in item.notes
@@ -205,22 +206,22 @@ def _template() -> Template:
         "duration": duration,
         "meaning": pass_context(lambda context, name: meaning(name, context["experiments"])),
         "label": lambda text: str(text).replace("_", " "),
+        "css": lambda text: str(text).replace(" ", "-"),
     }
     folder = resources("counterplay.app.reproduction.harness") / "templates"
     return environment.from_string((folder / "report.html").read_text("utf-8"))
 
 
 def _render(items: list[ReportItem], problems: list[str], experiments: Sequence[Experiment]) -> str:
-    counts = Counter(item.verdict for item in items)
-    claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
+    rows = summary(item.outcome for item in items if item.outcome)
     page = _template().render(
         items=items,
+        anchors={item.name: item.anchor for item in items},
         problems=problems,
         experiments=experiments,
-        counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
+        rows=rows,
+        headline=headline(rows),
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
-        claims=count_verdicts(claims),
-        n_claims=len(claims),
         notes=_shared_notes(items),
         version=version(),
     )
