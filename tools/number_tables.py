@@ -55,26 +55,27 @@ def bands_table() -> str:
 
 
 def models_table() -> str:
-    """MCRNR10 against Poki with three models."""
+    """MCCFR10 and MCRNR10 against Poki, with three models, by public sampling."""
     _, entries = best("table2")
     lines = [
-        [row["player"], row["engine"], f"{int(row['iterations']):,}", won(row)]
+        [row["player"], f"{int(row['iterations']):,}", won(row)]
         for row in entries
-        if row["part"] == "table" and row["opponent"] == "poki" and "10" in row["player"]
-        if row["engine"] == "outcome"
+        if row["opponent"] == "poki" and row["engine"] == "public" and "R10" in row["player"]
+        if "R100" not in row["player"]
     ]
-    return table(["player", "engine", "iterations a seat", "sb/h"], lines)
+    return table(["player", "iterations (a seat)", "sb/h"], lines)
 
 
 def games_table() -> str:
     """MCRNR10 against Poki by observed games."""
-    _, entries = best("table2")
-    some = [row for row in entries if row["part"] == "games"]
-    games = sorted({int(row["observed_games"]) for row in some})
-    cells = {(row["player"], int(row["observed_games"])): won(row) for row in some}
-    players = dict.fromkeys(row["player"] for row in some)
-    lines = [[player, *(cells[player, n] for n in games)] for player in players]
-    return table(["player", *(f"{n:,} games" for n in games)], lines)
+    _, entries = best("fig8")
+    some = [row for row in entries if row.get("part") == "observed games"]
+    lines = [
+        [f"{int(row['games']):,}", f"{float(row['sb_per_hand']):+.3f}"]
+        + [f"{float(row['low']):+.3f} to {float(row['high']):+.3f}"]
+        for row in some
+    ]
+    return table(["observed games", "sb/h", "95% interval"], lines)
 
 
 def race_table() -> str:
