@@ -3,6 +3,8 @@
     python tools/make_results.py                 the tables of all pages, and docs/results/README.md
     python tools/make_results.py quick FOLDER    first take the results of that scale from FOLDER
 
+It also writes the verdicts of paper scale into the package, for the quick scale to show.
+
 A table between `<!-- numbers NAME -->` and `<!-- end -->` is the one that `TABLES[NAME]` makes, a
 number between `<!-- n KEY -->` and `<!-- /n -->` that of `CELLS[KEY]`. `tests/docs/test_numbers.py`
 fails when a page differs from what this makes, `tests/docs/test_prose.py` when a measured number
@@ -14,7 +16,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import number_tables
@@ -26,12 +29,23 @@ from play_tables import PLAY
 from scale_tables import SCALE
 from speed_tables import SPEED
 
-from counterplay.app.reproduction.harness.base import Claim, Outcome, changed_files, read_outcome
+from counterplay.app.reproduction.harness.base import (
+    Outcome,
+    changed_files,
+    duration,
+    read_outcome,
+)
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.reproduce import experiments
+from counterplay.app.reproduction.harness.store import HERE
+from counterplay.app.reproduction.harness.summary import (
+    COMMITTED,
+    committed_text,
+    headline,
+    summary,
+)
 
 RESULTS = DOCS / "results"
-VERDICTS = [("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided")]
 BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 INLINE = re.compile(r"(<!-- n ([\w-]+) -->).*?(<!-- /n -->)", re.DOTALL)
 
@@ -40,6 +54,7 @@ def pages() -> list[Path]:
     return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
+@cache
 def outcomes(scale: str) -> dict[str, Outcome]:
     """The committed outcomes of a scale, by name."""
     paths = [RESULTS / scale / f"{name}.json" for name in experiments()]
@@ -49,111 +64,79 @@ def outcomes(scale: str) -> dict[str, Outcome]:
 # the claims
 
 
-def claims() -> Iterator[tuple[str, str, dict[str, Claim]]]:
-    """Experiment, sentence, and the claim at each scale, in the order of the page."""
-    committed = {scale: outcomes(scale) for scale in SCALES}
-    for name in experiments():
-        seen: dict[str, dict[str, Claim]] = {}
-        for scale in reversed(SCALES):
-            for claim in committed[scale][name].claims if name in committed[scale] else []:
-                seen.setdefault(claim.text, {})[scale] = claim
-        for text, by_scale in seen.items():
-            yield name, text, by_scale
-
-
-def word(claim: Claim | None) -> str:
-    return "–" if claim is None else claim.verdict
-
-
-def unfinished() -> str:
-    """The experiments without an outcome at paper scale."""
+def claims_table(pictures: str) -> str:
+    """The 27 claims, each at the larger scale that was run, with a link to its picture below
+    `pictures`."""
+    larger = {**outcomes("quick"), **outcomes("paper")}
+    rows = summary(larger.values())
     lacking = [name for name in experiments() if name not in outcomes("paper")]
-    if not lacking:
-        return "At paper scale every figure and table was finished.\n"
-    return f"Not finished at paper scale: {', '.join(lacking)}.\n"
+    scales = f"paper scale; {', '.join(lacking)}: quick scale" if lacking else "paper scale"
+    lines = [
+        [
+            str(row.claim.number),
+            f"[{row.figure}]({pictures}/{row.experiment}.png)"
+            if (RESULTS / "paper" / f"{row.experiment}.png").exists()
+            else row.figure,
+            row.claim.text,
+            row.claim.measured,
+            f"**{row.claim.verdict}**",
+        ]
+        for row in rows
+    ]
+    header = ["", "figure", "the article says", "we measured (95% intervals)", "verdict"]
+    return f"**{headline(rows)}** ({scales}).\n\n{table(header, lines)}"
 
 
-def summary_table() -> str:
-    lines = []
-    for name, experiment in experiments().items():
-        cells = []
-        for scale in SCALES:
-            one = outcomes(scale).get(name)
-            cells.append("not finished" if one is None else f"{one.verdict}: {one.counts}")
-        lines.append([f"`{name}`", experiment.title, *cells])
-    return table(["", "", "quick scale", "paper scale"], lines)
+def readme_claims() -> str:
+    return claims_table("docs/results/paper")
 
 
 INTRODUCTION = """\
-Outcomes of `counterplay reproduce all` (quick scale) and of `counterplay reproduce all --scale paper`. Every number
-comes from the JSON and CSV files in `quick/` and `paper/`, which these commands write; `python tools/make_results.py`
-writes this page. [How claims are judged](../explanation/verdicts.md). `paper/report.html` has all pictures on one page.
+Outcomes of `counterplay reproduce all --scale paper`, and beside them of the quick scale. Every number comes from the JSON and CSV files
+in `quick/` and `paper/`, which these commands write; `python tools/make_results.py` writes this page. `paper/report.html` has all pictures
+and what each means on one page. [How claims are judged](../explanation/verdicts.md).
 """  # noqa: E501
 
 
 def results_page() -> str:
     """docs/results/README.md."""
-    parts = [
-        "# Results\n",
-        INTRODUCTION,
-        unfinished(),
-        summary_table(),
-    ]
-    for name, experiment in experiments().items():
-        parts.append(f"## {experiment.title}\n")
-        parts.append(_made_by(name))
-        if (RESULTS / "paper" / f"{name}.png").exists():
-            parts.append(f"![{experiment.title}](paper/{name}.png)\n")
-        parts += list(_details(name))
+    parts = ["# Results\n", INTRODUCTION, claims_table("paper")]
+    parts += ["## The quick scale\n", quick_lines(), "## How and where it was made\n", made_table()]
     return "\n".join(parts)
 
 
-def _made_by(name: str) -> str:
-    said = []
-    for scale in SCALES:
-        one = outcomes(scale).get(name)
-        if one is not None:
+def quick_lines() -> str:
+    """Where the quick scale says something else."""
+    rows = {scale: summary(outcomes(scale).values()) for scale in SCALES}
+    other = [
+        f"{quick.claim.number} ({quick.claim.verdict})"
+        for quick, paper in zip(rows["quick"], rows["paper"], strict=True)
+        if quick.claim.verdict != paper.claim.verdict
+    ]
+    differs = f"It differs in {', '.join(other)}." if other else "It says the same of each."
+    return f"`make reproduce`: {headline(rows['quick'])}. {differs}\n"
+
+
+def made_table() -> str:
+    """Files, version, date, machine and time of every outcome."""
+    lines = []
+    for name, experiment in experiments().items():
+        for scale in SCALES:
+            one = outcomes(scale).get(name)
+            if one is None:
+                lines.append([experiment.title, scale, "not finished", "", ""])
+                continue
             kept = [file for file in one.files if (RESULTS / scale / file).exists()]
-            files = ", ".join(f"[{file}]({scale}/{file})" for file in kept)
-            said.append(f"{scale} scale: {files}, [{name}.json]({scale}/{name}.json)")
-    return "; ".join(said) + ".\n" if said else "Not run.\n"
-
-
-def _details(wanted: str) -> Iterator[str]:
-    """Each claim with its rule, its verdicts, what was measured, and other readings."""
-    for name, text, by_scale in claims():
-        if name != wanted:
-            continue
-        some = by_scale.get("paper") or by_scale["quick"]
-        verdicts = ", ".join(f"{scale} **{word(by_scale.get(scale))}**" for scale in SCALES)
-        lines = [f"- {text} {verdicts}.", f"  - Rule: {some.rule}."]
-        for scale, claim in by_scale.items():
-            lines.append(f"  - Measured, {scale} scale: {claim.measured}.")
-            if claim.before is not None:
-                lines.append(
-                    f"  - By the rule used before ({claim.before.rule}), {scale} scale: "
-                    f"{claim.before.verdict}."
-                )
-            for other in claim.also:
-                rule = other.rule[0].upper() + other.rule[1:]
-                lines.append(f"  - {rule}, {scale} scale: {other.verdict}.")
-        yield "\n".join(lines) + "\n"
-
-
-def counted() -> str:
-    """The numbers of claims by verdict, for README."""
-    parts = []
-    for scale in SCALES:
-        verdicts = [claim.verdict for one in outcomes(scale).values() for claim in one.claims]
-        words = ", ".join(f"{verdicts.count(verdict)} {many}" for verdict, many in VERDICTS)
-        done = len(outcomes(scale))
-        unfinished = "" if done == len(experiments()) else f", {done} of {len(experiments())} done"
-        parts.append(f"at {scale} scale{unfinished}: {words}")
-    return f"Of the paper's claims, {'; '.join(parts)}. [Every claim](docs/results/README.md).\n"
+            files = ", ".join(
+                f"[{Path(file).suffix[1:]}]({scale}/{file})" for file in [*kept, f"{name}.json"]
+            )
+            made = f"{one.version}, {one.date}, {one.machine}"
+            lines.append([experiment.title, scale, duration(one.seconds), files, made])
+    return table(["", "scale", "time of two cores", "files", "version, date, machine"], lines)
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "counted": counted,
+    "claims": readme_claims,
     **number_tables.TABLES,
     **HOLDEM,
     **LARGE,
@@ -191,6 +174,8 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     if outcomes("paper"):
         write_report(RESULTS / "paper", list(experiments().values()), compare=False)
+    committed = committed_text(outcomes("paper").values())
+    (HERE / "harness" / COMMITTED).write_text(committed, encoding="utf-8")
     (RESULTS / "README.md").write_text(results_page(), encoding="utf-8")
     for page in pages():
         text = page.read_text(encoding="utf-8")

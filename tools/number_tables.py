@@ -55,27 +55,25 @@ def bands_table() -> str:
 
 
 def models_table() -> str:
-    """MCCFR10 and MCRNR10 against Poki, with three models, by public sampling."""
+    """What MCRNR10 wins from Poki, by model and engine."""
     _, entries = best("table2")
     lines = [
-        [row["player"], f"{int(row['iterations']):,}", won(row)]
+        [row["player"], row["engine"], f"{int(row['iterations']):,}", won(row)]
         for row in entries
-        if row["opponent"] == "poki" and row["engine"] == "public" and "R10" in row["player"]
-        if "R100" not in row["player"]
+        if row["part"] in ("table", "beyond") and row["opponent"] == "poki"
     ]
-    return table(["player", "iterations (a seat)", "sb/h"], lines)
+    return table(["player", "engine", "iterations a seat", "sb/h"], lines)
 
 
 def games_table() -> str:
     """MCRNR10 against Poki by observed games."""
     _, entries = best("fig8")
     some = [row for row in entries if row.get("part") == "observed games"]
-    lines = [
-        [f"{int(row['games']):,}", f"{float(row['sb_per_hand']):+.3f}"]
-        + [f"{float(row['low']):+.3f} to {float(row['high']):+.3f}"]
-        for row in some
-    ]
-    return table(["observed games", "sb/h", "95% interval"], lines)
+    lines = []
+    for row in some:
+        half = (float(row["high"]) - float(row["low"])) / 2
+        lines.append([f"{int(row['games']):,}", f"{float(row['sb_per_hand']):+.3f} ± {half:.3f}"])
+    return table(["observed games", "MCRNR10 against Poki, sb/h"], lines)
 
 
 def race_table() -> str:
@@ -87,7 +85,7 @@ def race_table() -> str:
             key = row["algorithm"], float(row["iterations"])
             by.setdefault(key, []).append(float(row["sb_per_hand"]))
     points = sorted({t for name, t in by if name == "mccfr"})
-    shown = [points[min(len(points) - 1, k)] for k in (0, 1, 3, 9, 19, 49) if k < len(points)]
+    shown = [t for t in points if t in (1e6, 5e6, 1e7, 2e7, 5e7, 1e8)]
     lines = [
         [f"{t / 1e6:,.0f} million", *(_spread(by.get((name, t), [])) for name in ("mccfr", "mcts"))]
         for t in dict.fromkeys([*shown, *points[-1:]])
@@ -193,12 +191,10 @@ def buckets_table() -> str:
     for n in dict.fromkeys(row["buckets"] for row in entries):
         chosen = [row for (buckets, _), row in ends.items() if buckets == n]
         cells = [n, f"{statistics.median(float(row['seconds']) for row in chosen):.0f} s"]
-        for column in ("sparbot", "mccfr10", "poki_at_the_end"):
-            values = [row[f"sb_per_hand_{column}"] for row in chosen]
-            known = [float(value) for value in values if value]
-            cells.append(_spread(known))
+        for column in ("sparbot", "mccfr10"):
+            cells.append(_spread([float(row[f"sb_per_hand_{column}"]) for row in chosen]))
         lines.append(cells)
-    header = ["buckets", f"training ({scale} scale)", "Sparbot", "MCCFR10", "Poki"]
+    header = ["buckets", f"training ({scale} scale)", "Sparbot", "MCCFR10"]
     return table(header, lines)
 
 

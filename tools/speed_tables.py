@@ -62,7 +62,7 @@ def holdem_speed_table() -> str:
             "outcome sampling, one thread",
             f"{rates}; two threads {' and '.join(over)} times as many",
         ],
-        ["matches between two tables", f"{tables:.1f} million hands/s"],
+        ["matches between two tables, one process", f"{tables:.1f} million hands/s"],
         ["matches against Poki (re-created), one core", f"{poki:,.0f} hands/s"],
     ]
     return table(["limit hold'em", ""], lines)

@@ -12,11 +12,15 @@ from typing import Any
 import pytest
 
 from counterplay.app.reproduction.harness.base import changed_files, read_outcome
+from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.app.reproduction.harness.reproduce import experiments
+from counterplay.app.reproduction.harness.store import HERE
+from counterplay.app.reproduction.harness.summary import COMMITTED
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "tools" / "make_results.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMITTED_FILE = HERE / "harness" / COMMITTED
 RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
 
 
@@ -56,36 +60,50 @@ def test_committed_results_are_whole(path: Path) -> None:
     """The verdicts belong to the very CSV beside them, and to the pictures at paper scale."""
     outcome = read_outcome(path)
     assert outcome.scale == path.parent.name
-    texts = [claim.text for claim in outcome.claims]
-    assert len(texts) == len(set(texts))  # a sentence is judged once
+    numbers = [claim.number for claim in outcome.claims]
+    assert len(numbers) == len(set(numbers))
+    assert {ARTICLE[number].experiment for number in numbers} <= {outcome.name}
     changed = changed_files(outcome, path.parent)
     assert [file for file in changed if outcome.scale == "paper" or file.endswith(".csv")] == []
 
 
-def test_the_results_have_every_claim_and_name_what_is_not_finished() -> None:
+def test_results_and_readme_have_the_27_claims() -> None:
+    """The same lines on both pages; what is not finished is named."""
     page = (ROOT / "docs" / "results" / "README.md").read_text(encoding="utf-8")
-    outcomes = [read_outcome(path) for path in RESULTS]
-    assert {one.name for one in outcomes if one.scale == "quick"} == set(experiments())
-    for outcome in outcomes:
-        for claim in outcome.claims:
-            assert f"- {claim.text} quick **" in page
-    done = {one.name for one in outcomes if one.scale == "paper"}
-    lacking = [name for name in experiments() if name not in done]
-    listed = re.search(r"Not finished at paper scale: ([\w, -]+)\.", page)
-    assert (listed[1].split(", ") if listed else []) == lacking
-
-
-def test_readme_counts_every_verdict() -> None:
-    """The sentence of README adds up to all claims of each scale."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(readme.splitlines()) <= 130
-    for scale in ("quick", "paper"):
-        outcomes = [read_outcome(path) for path in RESULTS if path.parent.name == scale]
-        numbers = re.search(
-            rf"at {scale} scale: (\d+) hold, (\d+) fail, (\d+) are undecided", readme
-        )
-        assert numbers is not None
-        assert sum(map(int, numbers.groups())) == sum(len(one.claims) for one in outcomes)
+    outcomes = [read_outcome(path) for path in RESULTS]
+    larger = {one.name: one for one in sorted(outcomes, key=lambda one: one.scale, reverse=True)}
+    claims = {c.number: c for one in larger.values() for c in one.claims}
+    for text in (page, readme):
+        lines = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
+        assert [int(number) for number, _ in lines] == list(ARTICLE)
+        for number, line in lines:
+            claim = claims.get(int(number))
+            said = (claim.measured, claim.verdict) if claim else ("Not run.", "open")
+            assert line.endswith(" | ".join((ARTICLE[int(number)].text, said[0], f"**{said[1]}**")))
+    assert len(page.splitlines()) <= 100
+    assert len(readme.splitlines()) <= 165
+    done = {(one.name, one.scale) for one in outcomes}
+    lacking = [(name, scale) for name in experiments() for scale in ("quick", "paper")]
+    assert page.count("not finished") == len([one for one in lacking if one not in done])
+
+
+def test_every_committed_outcome_says_where_it_comes_from() -> None:
+    for path in RESULTS:
+        outcome = read_outcome(path)
+        assert all((outcome.version, outcome.date, outcome.machine)), path.name
+        assert outcome.version != "unknown", path.name
+
+
+def test_the_package_has_the_verdicts_of_paper_scale(script: Any) -> None:
+    assert COMMITTED_FILE.read_text(encoding="utf-8") == script.committed_text(
+        script.outcomes("paper").values()
+    )
+
+
+def test_the_rules_fit_one_screen() -> None:
+    text = (ROOT / "docs" / "explanation" / "verdicts.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 45
 
 
 def test_every_file_of_numbers_is_used_and_its_command_named(script: Any) -> None:

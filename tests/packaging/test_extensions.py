@@ -114,13 +114,13 @@ class Caller:
 EXPERIMENT = """
 import counterplay as cp
 from counterplay.app.reproduction.harness.base import Experiment
-from counterplay.app.reproduction.harness.judge import Claim
+from counterplay.app.reproduction.harness.judge import Claim, Verdict
 
 
 def run(scale, store, progress):
     value = cp.game_value("kuhn")
-    holds = abs(value + 1 / 18) < 1e-9
-    claim = Claim("The value of Kuhn poker is -1/18.", "to 1e-9", f"{value}", holds)
+    verdict = Verdict.HOLDS if abs(value + 1 / 18) < 1e-9 else Verdict.FAILS
+    claim = Claim(0, "The value of Kuhn poker is -1/18.", f"{value}", verdict, "to 1e-9")
     return EXPERIMENT.outcome(scale, store.folder, [claim], {}, "value", [[value]])
 
 
@@ -181,7 +181,7 @@ def test_a_bot(folder: Path) -> None:
 def test_an_experiment(folder: Path) -> None:
     outcome = typed("reproduce", "my_experiment.py:EXPERIMENT")
     assert outcome["name"] == "kuhn-value"
-    assert outcome["verdict"] == "reproduced"
+    assert [claim["verdict"] for claim in outcome["claims"]] == ["holds"]
     assert "The value of Kuhn poker" in (folder / "results" / "report.html").read_text()
 
 

@@ -22,6 +22,7 @@ from counterplay.app.reproduction import (
     fig6,
     fig7,
     fig8,
+    holdem_time,
     players,
     size_run,
     table1,
@@ -62,25 +63,31 @@ def toy_model(seen: Any, game: cp.Game, player: str, kind: str = "tree", **optio
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """Toy sizes everywhere."""
     small_games(patch)
-    patch.setattr(players, "bot", stand_in)
-    for module in (players, fig4_holdem):
+    for module in (players, bots, buckets):
+        patch.setattr(module, "bot", stand_in)
+    for module in (players, bots, buckets, fig4_holdem, holdem_time):
         patch.setattr(module, "load", toy_game)
     for module in (players, response):
         patch.setattr(module, "learn_model", toy_model)
-    patch.setitem(bots.SCALES, "quick", (60,) * 5)
+    for some in (bots.FEW, bots.MANY):
+        patch.setitem(some, "quick", 60)
     patch.setitem(
         fig4_holdem.SCALES,
         "quick",
-        fig4_holdem.Fig4HoldemScale(2_000, 100, 10, 1_000, 1_000, 1, 1, 60, 200),
+        fig4_holdem.Fig4HoldemScale(2_000, 1_000, 100, 1_000, 2, 3, 1, 60, 200),
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
-    patch.setattr(fig4_holdem, "MAIN", fig4_holdem.MAIN[:3])  # the walk takes long to compile
-    patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))
+    patch.setattr(fig4_holdem, "FIRST", 500)
+    patch.setitem(holdem_time.SCALES, "quick", holdem_time.HoldemTimeScale(2, 50, 2))
+    public = ("public", holdem_time.EXTERNAL)  # the walk takes long to compile
+    patch.setitem(holdem_time.VARIANTS, *public)
+    patch.setattr(holdem_time, "vanilla_seconds", lambda game: 1.0)
+    patch.setattr(holdem_time, "histories", lambda game: 1)
+    patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 2))
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
     patch.setattr(buckets, "BUCKETS", (10, 100, 200))
-    patch.setitem(
-        buckets.SCALES, "quick", buckets.BucketsScale("external", (120, 80, 60), 2, 60, 40)
-    )
+    size = buckets.BucketsScale("mccfr-external", (120, 80, 60), 2, 60, 1.0)
+    patch.setitem(buckets.SCALES, "quick", size)
     families = {"Goof(N)": ["goofspiel(3)"], "PAM(2,2,H)": ["pam(2,2,4)"]}
     patch.setitem(by_size.SCALES, "quick", by_size.BySizeScale(families, 1e9))
     patch.setattr(
@@ -89,7 +96,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(size_run, "HANDS", 200)
     patch.setattr(by_size, "picture", _no_picture)
     patch.setattr(table1, "picture", _no_picture)
-    for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8):
+    for module in (buckets, fig4_holdem, fig4_kuhn, holdem_time, fig6, fig7, fig8):
         patch.setattr(module, "_picture", _no_picture)
 
 

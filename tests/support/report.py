@@ -16,6 +16,7 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
 )
+from counterplay.app.reproduction.harness.judge import Verdict
 from counterplay.app.reproduction.harness.report import picture
 from counterplay.app.reproduction.harness.store import result_version
 
@@ -43,8 +44,8 @@ def png(width: int = 40, height: int = 20) -> bytes:
     )
 
 
-def claim(holds: bool | None, text: str = "MCCFR wins.") -> Claim:
-    return Claim(text, "the mean is above zero by two standard errors", "0.12 ± 0.02 sb/h", holds)
+def claim(verdict: Verdict = Verdict.HOLDS, text: str = "MCCFR wins.", number: int = 0) -> Claim:
+    return Claim(number, text, "0.12 ± 0.02 sb/h", verdict, "the mean is above zero")
 
 
 def outcome(name: str, claims: list[Claim], **more: object) -> Outcome:
@@ -87,13 +88,20 @@ def fill(folder: Path) -> None:
         ["opponent", *(f"MCCFR{k}" for k in range(30))],
         [["Poki", *["+0.123 ± 0.006"] * 30]] * 3,
     )
-    save(folder, outcome("good", [claim(True), claim(True)], tables=[wide]))
-    save(folder, outcome("partly", [claim(True), claim(False)], notes=["A note that matters."]))
+    save(folder, outcome("good", [claim(), claim()], tables=[wide]))
+    save(
+        folder,
+        outcome(
+            "partly",
+            [claim(number=1), claim(Verdict.FAILS, number=2)],
+            notes=["A note that matters."],
+        ),
+    )
     save(
         folder,
         outcome(
             "bad",
-            [claim(False, HOSTILE), claim(False, LONG)],
+            [claim(Verdict.FAILS, HOSTILE), claim(Verdict.FAILS, LONG)],
             notes=[HOSTILE],
             tables=[ResultTable(HOSTILE, [LONG], [[HOSTILE]])],
         ),
@@ -103,7 +111,7 @@ def fill(folder: Path) -> None:
     ExperimentFailure(
         "broken", "Item broken", "quick", f"ValueError: {HOSTILE}", "fig6.py:1 in run", "0.1"
     ).save(folder)
-    save(folder, outcome("zz'<&", [claim(True)]))
+    save(folder, outcome("zz'<&", [claim()]))
     (folder / "zz'<&.png").write_bytes(png()[:-20])
     (folder / "damaged.json").write_bytes(b"\x80{]")
     (folder / "deep.json").write_text("[" * 100_000)

@@ -10,17 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.experiments import make_small
-from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.app.reproduction import by_size, size_run
-from counterplay.app.reproduction.harness.judge import Claim
 from counterplay.app.reproduction.harness.reproduce import jobs_of, reproduce
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.size_run import (
     NO_TREE,
-    OUT_OF_MEMORY,
-    REACHED,
     SizeRun,
     SizeTask,
     measure,
@@ -28,8 +24,7 @@ from counterplay.app.reproduction.size_run import (
 )
 from counterplay.core.base.errors import CounterplayError
 
-CASES: Cases = {}
-TASK = SizeTask("goofspiel(3)", "rnr", "cfr", True, 60.0)
+TASK = SizeTask("goofspiel(3)", "rnr", "cfr", True, 1e6)
 
 
 def test_a_process_of_its_own_has_memory_of_its_own() -> None:
@@ -59,7 +54,7 @@ def test_a_process_that_fails_says_why_and_one_that_is_stopped_ends() -> None:
 
 
 def test_without_a_tree_the_same_iterations_and_what_they_win() -> None:
-    sampled = SizeTask("goofspiel(4)", "mcrnr", "mccfr", True, 60.0)
+    sampled = SizeTask("goofspiel(4)", "mcrnr", "mccfr", True, 1e8)
     tree = measure(sampled)
     alone = measure(sampled._replace(tree=False, iterations=int(tree.iterations or 0)))
     assert tree.reached
@@ -87,14 +82,19 @@ def test_the_experiment_writes_what_it_promises(
     draw = by_size.picture
     make_small(monkeypatch)
     monkeypatch.setattr(by_size, "picture", draw)
+    families = {"Goof(N)": ["goofspiel(3)", "goofspiel(4)"], "PAM(3,3,H)": ["pam(3,3,4)"]}
+    monkeypatch.setitem(by_size.SCALES, "quick", by_size.BySizeScale(families, 2e4))
     outcome = reproduce("by-size", "quick", tmp_path)
     assert (tmp_path / "by-size.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "by-size.csv").open()))
-    assert [row["method"] for row in rows] == [*by_size.METHODS, *by_size.METHODS]
-    assert {row["note"] for row in rows} == {"target"}
-    assert all(float(row["gap"]) <= size_run.GAP for row in rows if row["gap"])
-    assert len(outcome.tables[0].rows) == 2
-    assert all(claim.holds is None for claim in outcome.claims)  # nothing is decided at this size
+    assert [row["method"] for row in rows] == [*by_size.METHODS] * 3
+    by_note = {note: [row for row in rows if row["note"] == note] for note in ("target", "nodes")}
+    assert all(by_note.values())  # some are stopped before the gap, by nodes and not by a clock
+    assert len(rows) == sum(map(len, by_note.values()))
+    assert all(float(row["gap"]) <= size_run.GAP for row in by_note["target"] if row["gap"])
+    assert all(float(row["gap"]) > size_run.GAP for row in by_note["nodes"] if row["gap"])
+    assert len(outcome.tables[0].rows) == 3
+    assert outcome.claims == []
 
 
 def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,64 +118,23 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked == []
 
 
-def sized(
-    seconds: float, peak: float = 1.0, note: str = REACHED, nodes: int = by_size.LARGE
-) -> SizeRun:
-    return SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
+def test_a_run_depends_on_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten times as slow a machine finds the same, reached or stopped."""
+    ticks = iter(range(0, 10**9, 1_000))
+    for nodes in (1e4, 1e7):
+        task = SizeTask("goofspiel(4)", "mcrnr", "mccfr", True, nodes)
+        there = measure(task)
+        with monkeypatch.context() as patch:
+            patch.setattr(size_run.time, "perf_counter", lambda: float(next(ticks)))
+            slow = measure(task)
+        assert (there.note, there.iterations, there.gap) == (slow.note, slow.iterations, slow.gap)
+        assert there.note == ("nodes" if nodes == 1e4 else "target")
 
 
-def races(sampled: SizeRun, full: SizeRun) -> by_size.Runs:
-    """The last game has no tree, so that the one before is the largest that both can do."""
-    none = SizeRun(NO_TREE)
-    last = {by_size.CFR: none, by_size.OUTCOME_ALONE: WON}
-    small = {by_size.CFR: FULL_SIZED, by_size.OUTCOME_ALONE: FULL_SIZED}
-    return {"f": {"a": small, "b": {by_size.CFR: full, by_size.OUTCOME_ALONE: sampled}, "c": last}}
-
-
-def sooner(sampled: SizeRun, full: SizeRun) -> Claim:
-    return by_size.sooner(races(sampled, full), by_size.OUTCOME_ALONE, by_size.CFR)
-
-
-def alone(won: float, note: str = NO_TREE) -> Claim:
-    last = {by_size.CFR: SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
-    return by_size.goes_on({"f": {"c": last}})
-
-
-FULL_SIZED = sized(10.0)
-WON = sized(10.0, note="seconds")._replace(won=0.3, won_error=0.1)
-CASES[by_size.sooner] = (
-    lambda: sooner(sized(4.0), FULL_SIZED),
-    lambda: sooner(sized(21.0), FULL_SIZED),
-    lambda: sooner(sized(12.0), FULL_SIZED),
-)
-CASES[by_size.smaller] = (
-    lambda: by_size.smaller(races(sized(1.0, 0.5), FULL_SIZED)),
-    lambda: by_size.smaller(races(sized(1.0, 1.5), FULL_SIZED)),
-    lambda: by_size.smaller(races(sized(1.0, 1.05), FULL_SIZED)),
-)
-CASES[by_size.goes_on] = (lambda: alone(0.3), lambda: alone(-0.3), lambda: alone(0.05))
-
-
-def test_each_rule_can_say_all_three() -> None:
-    says_all_three(by_size, CASES)
-
-
-def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
-    """Small games, runs that were stopped, and games that nobody could do."""
-    stopped = sized(30.0, note="seconds")
-    assert sooner(stopped, stopped).holds is None
-    assert sooner(stopped, FULL_SIZED).holds is False  # RNR was there in less than half of it
-    assert sooner(sized(12.0, note="seconds"), FULL_SIZED).holds is None
-    assert sooner(sized(4.0), stopped).holds is True
-    assert sooner(sized(30.0), sized(10.0, note="seconds")).holds is None
-    for one in (sized(1.0), sized(90.0)):
-        few = FULL_SIZED._replace(nodes=by_size.LARGE - 1)
-        assert sooner(one, few).holds is None
-        assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
-    assert by_size.goes_on({"f": {}}).holds is None
-    assert alone(0.3, OUT_OF_MEMORY).holds is True
-    nobody = {by_size.CFR: SizeRun(NO_TREE)}
-    for claim in by_size.claims({"f": {"c": nobody}}):
-        assert claim.holds is None
-        assert claim.measured
-        assert claim.text.endswith("(beyond the paper).")
+def test_the_gap_starts_at_that_of_uniform_play() -> None:
+    """So no game is there before it has begun, as Princess and Monster was."""
+    for game in ("pam(3,3,6)", "goofspiel(4)", "bluff(1,1,3)"):
+        found = measure(SizeTask(game, "rnr", "cfr", True, 1.0))
+        assert found.iterations == 1
+        assert found.gap is not None
+        assert found.gap > size_run.GAP

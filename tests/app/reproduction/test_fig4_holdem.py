@@ -1,4 +1,4 @@
-"""Figure 4, right: its rules, and the experiment at toy size."""
+"""Figure 4 in hold'em and the time of sampling: the rules, and the experiments at toy size."""
 
 from __future__ import annotations
 
@@ -6,53 +6,135 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from support.rules import HIGH, LOW, WIDE, Cases, says_all_three
+from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
 from counterplay.app.reproduction import fig4_holdem
+from counterplay.app.reproduction import fig4_holdem_rules as rules
 from counterplay.app.reproduction.harness.reproduce import reproduce
 
-CASES: Cases = {}
-CASES[fig4_holdem.fast] = (
-    lambda: fig4_holdem.fast(HIGH, LOW, 1),
-    lambda: fig4_holdem.fast(LOW, HIGH, 1),
-    lambda: fig4_holdem.fast(WIDE, LOW, 1),
-)
-CASES[fig4_holdem.surpasses] = (
-    lambda: fig4_holdem.surpasses(HIGH, LOW, 1, 0.01),
-    lambda: fig4_holdem.surpasses(LOW, HIGH, fig4_holdem.LONG, 0.01),
-    lambda: fig4_holdem.surpasses(LOW, HIGH, fig4_holdem.LONG - 1, 0.01),
-)
-CASES[fig4_holdem.quicker] = (
-    lambda: fig4_holdem.quicker([0.8, 0.9]),
-    lambda: fig4_holdem.quicker([1.1, 1.2]),
-    lambda: fig4_holdem.quicker([0.9, 1.2]),
-)
-CASES[fig4_holdem.smaller] = (
-    lambda: fig4_holdem.smaller(9, 10),
-    lambda: fig4_holdem.smaller(11, 10),
-)
-CASES[fig4_holdem.external] = (
-    lambda: fig4_holdem.external(HIGH, LOW, 1),
-    lambda: fig4_holdem.external(LOW, HIGH, 1),
-    lambda: fig4_holdem.external(WIDE, LOW, 1),
-)
-CASES[fig4_holdem.constant] = (
-    lambda: fig4_holdem.constant({17.0: HIGH, 5.0: LOW}, fig4_holdem.SWEPT, "small bets"),
-    lambda: fig4_holdem.constant({17.0: LOW, 5.0: HIGH}, fig4_holdem.SWEPT, "small bets"),
-    lambda: fig4_holdem.constant({17.0: LOW, 5.0: HIGH}, fig4_holdem.SWEPT - 1, "small bets"),
-)
+X = np.geomspace(1e5, 1e8, 13)
+SEEDS = 3
 
 
-def test_each_rule_can_say_all_three() -> None:
-    says_all_three(fig4_holdem, CASES, exact=(fig4_holdem.smaller,))
+def curves(early: float, late: float, end: float, noise: float = 0.001, speed: float = 1e6) -> Any:
+    """sb/h at 10^5, at half and at the end of 10^8 iterations; so many iterations a second."""
+    won = np.interp(np.log(X), np.log([1e5, 5e7, 1e8]), [early, late, end])
+    return np.stack(
+        [
+            np.stack([X, X / speed, won + noise * (seed - 1), np.full(len(X), 0.001)], axis=1)
+            for seed in range(SEEDS)
+        ]
+    )
+
+
+SLOW = curves(-0.6, -0.2, -0.12)
+FLAT = curves(-0.4, -0.16, -0.16)
+NOISY = curves(-0.4, -0.16, -0.16, noise=0.4)
+RISING = curves(-0.4, -0.26, -0.1)
+WEAK = curves(-0.9, -0.5, -0.5)
+FALLING = curves(-0.1, -0.2, -0.4)
+
+
+def scaled(some: Any, factor: float) -> Any:
+    """The same strength, in `factor` times the seconds."""
+    made = some.copy()
+    made[:, :, 1] *= factor
+    return made
+
+
+CASES: Cases = {
+    rules.balanced: {
+        HOLDS: lambda: rules.balanced(FLAT, SLOW),
+        FAILS: lambda: rules.balanced(curves(-0.9, -0.8, -0.1), SLOW),
+        IN_PART: lambda: rules.balanced(RISING, SLOW),
+        OPEN: lambda: rules.balanced(NOISY, SLOW),
+    },
+    rules.surpasses: {
+        HOLDS: lambda: rules.surpasses(SLOW, FLAT),
+        FAILS: lambda: rules.surpasses(FALLING, FLAT),
+        IN_PART: lambda: rules.surpasses(curves(-0.9, -0.5, -0.4), FLAT),
+        OPEN: lambda: rules.surpasses(SLOW, NOISY),
+    },
+    rules.quicker: {
+        HOLDS: lambda: rules.quicker([0.2, 0.21, 0.22]),
+        FAILS: lambda: rules.quicker([1.3, 1.31, 1.32]),
+        IN_PART: lambda: rules.quicker([0.7, 0.71, 0.72]),
+        OPEN: lambda: rules.quicker([0.2, 0.9, 1.5]),
+    },
+    rules.smaller: {
+        HOLDS: lambda: rules.smaller(4, 10),
+        FAILS: lambda: rules.smaller(11, 10),
+        IN_PART: lambda: rules.smaller(9, 10),
+    },
+    rules.by_time: {
+        HOLDS: lambda: rules.by_time(scaled(FLAT, 0.2), SLOW),
+        FAILS: lambda: rules.by_time(scaled(WEAK, 5.0), SLOW),
+        IN_PART: lambda: rules.by_time(scaled(FLAT, 1.5), SLOW),
+        OPEN: lambda: rules.by_time(NOISY, SLOW),
+    },
+    rules.external: {
+        HOLDS: lambda: rules.external(curves(-0.4, -0.05, -0.01), FLAT),
+        FAILS: lambda: rules.external(WEAK, FLAT),
+        OPEN: lambda: rules.external(NOISY, FLAT),
+    },
+    rules.fraction: {
+        HOLDS: lambda: rules.fraction({"a": scaled(FLAT, 0.1)}, FLAT, -0.2, 1e4),
+        FAILS: lambda: rules.fraction({"a": scaled(FLAT, 0.9), "b": WEAK}, FLAT, -0.2, 1e4),
+        IN_PART: lambda: rules.fraction({"a": scaled(FLAT, 0.1), "b": FLAT}, FLAT, -0.2, 1e4),
+        OPEN: lambda: rules.fraction({"a": scaled(WEAK, 0.01)}, FLAT, -0.2, 1e4),
+    },
+}
+
+
+def test_each_rule_gives_each_verdict() -> None:
+    check_rules(rules, CASES, {rules.smaller: {OPEN}, rules.external: {IN_PART}})
+
+
+def test_where_a_curve_comes_to_a_level_for_good() -> None:
+    """In the logarithm of iterations or seconds; infinity if never, the first point if always."""
+    for axis in (0, 1):
+        there = rules.reaches(FLAT[1], -0.2, axis)
+        assert rules.at(FLAT[1], there, axis) == pytest.approx(-0.2, abs=1e-9)
+        assert rules.reaches(FLAT[1], -0.9, axis) == FLAT[1][0, axis]
+    assert rules.reaches(WEAK[1], -0.2) == np.inf
+    assert "after inf M" in rules.surpasses(WEAK, FLAT).measured
+
+
+def test_a_shorter_run_of_mcts_gets_what_its_second_half_gave() -> None:
+    short = RISING.copy()
+    short[:, :, 0] /= 10
+    gain = float(np.mean(rules.gained(short, short[0, -1, 0] / 2)))
+    ahead = float(np.mean(SLOW[:, -1, 2]) - np.mean(short[:, -1, 2])) - gain
+    assert gain > 0.1
+    assert f"ahead by {ahead:+.3f}" in rules.surpasses(SLOW, short).measured
+    whole = float(np.mean(SLOW[:, -1, 2]) - np.mean(RISING[:, -1, 2]))
+    assert f"ahead by {whole:+.3f}" in rules.surpasses(SLOW, RISING).measured
+
+
+def test_runs_that_stop_before_a_level_bound_the_ratio_of_seconds() -> None:
+    ratio = rules.times(scaled(FLAT, 0.5), FLAT, -0.2)
+    assert ratio == pytest.approx((0.5, 0.5, 0.5))
+    assert rules.times(WEAK, FLAT, -0.2).high == np.inf  # it takes at least so long
+    assert rules.times(FLAT, WEAK, -0.2).low == 0.0
+
+
+def test_points_are_round_and_end_with_the_last() -> None:
+    assert fig4_holdem.points(1_000, 100) == [100, 150, 200, 300, 500, 700, 1_000]
+    assert fig4_holdem.points(60, 50) == [50, 60]
+
+
+def test_memory_is_that_of_the_statistics_the_article_needs() -> None:
+    assert fig4_holdem.needed_bytes() == (2_653_280, 3_163_520)
+    assert "4.49 MB" in fig4_holdem.memory_note()
 
 
 @pytest.mark.slow
 def test_fig4_holdem_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = fig4_holdem.Fig4HoldemScale(40_000, 1_000, 10, 20_000, 10_000, 2, 2, 200, 500)
+    size = fig4_holdem.Fig4HoldemScale(400_000, 200_000, 1_000, 10_000, 2, 3, 2, 200, 500)
     monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
     real, calls = fig4_holdem.learning_curve, []
 
@@ -68,8 +150,10 @@ def test_fig4_holdem_goes_on_after_an_interruption(
     monkeypatch.setattr(fig4_holdem, "learning_curve", real)
     outcome = reproduce("fig4-holdem", "quick", tmp_path)
     rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
-    assert len(rows) == 2 * 2 * 2 + 2 * 2 * 10 + 2 * len(fig4_holdem.SWEEP)
-    assert len(outcome.claims) == 8
+    assert len(rows) == sum(
+        len(when) for _, _, when in fig4_holdem._plan(fig4_holdem.SCALES["quick"])
+    )
+    assert [claim.number for claim in outcome.claims] == [6, 7, 8, 9, 10, 11]
     straight = reproduce("fig4-holdem", "quick", tmp_path / "straight")
     means = [
         [row["sb_per_hand"] for row in csv.DictReader((folder / "fig4-holdem.csv").open())]

@@ -10,15 +10,19 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from support.report import KNOWN, check, claim, fill, no_run, outcome, png, save
 
 from counterplay.app.reproduction.harness.base import changed_files, finished_outcome, read_outcome
+from counterplay.app.reproduction.harness.claims import ARTICLE
+from counterplay.app.reproduction.harness.judge import Verdict
 from counterplay.app.reproduction.harness.report import RECREATIONS, meaning, picture, write_report
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import result_version
+from counterplay.app.reproduction.harness.stories import STORIES
 from counterplay.app.reproduction.players import RECREATED
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, CounterplayError
@@ -35,33 +39,31 @@ CHROMIUM = next(
 
 def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
     page = check(write_report(tmp_path / "new", KNOWN))
-    assert "6 not run." in page.text
+    assert "27 claims: 0 hold, 0 in part, 0 fail, 27 open" in page.text
+    assert page.text.count("Not run.") == 27
+    assert page.text.count(" not run ") == len(KNOWN)
     assert "counterplay reproduce good" in page.text
 
 
 def test_verdicts_claims_settings_and_notes_are_on_the_page(tmp_path: Path) -> None:
     fill(tmp_path)
     page = check(write_report(tmp_path, KNOWN))
-    assert (
-        "2 reproduced, 1 partly, 1 not reproduced, 1 no claims, 1 failed, 1 not run." in page.text
-    )
+    assert "27 claims: 1 hold, 0 in part, 1 fail, 25 open" in page.text
     badges = [
         one["class"].split()[1]
         for one in page.all("span")
         if one.get("class", "").startswith("badge")
     ]
-    assert badges[:7] == [
-        "reproduced",
-        "partly",
-        "not-reproduced",
-        "no-claims",
-        "failed",
-        "not-run",
-        "reproduced",
+    assert badges[:27] == ["holds", "fails"] + ["open"] * 25
+    assert badges[27:] == [
+        *("holds", "holds"),  # good
+        *("holds", "fails"),  # partly
+        *("fails", "fails"),  # bad
+        *("failed", "not-run", "holds"),
     ]
     for text in (
         "MCCFR wins.",
-        "two standard errors",
+        "the mean is above zero",
         "0.12 ± 0.02",
         "1,000,000",
         "1, 2.5",
@@ -105,6 +107,9 @@ def test_hostile_text_stays_text_and_no_path_of_this_machine_is_shown(tmp_path: 
         ("claims", None),
         ("claims", [{"text": "x"}]),
         ("claims", [["x"]]),
+        ("claims", [{**asdict(claim()), "verdict": "perhaps"}]),
+        ("claims", [{**asdict(claim()), "number": "1"}]),
+        ("claims", [{**asdict(claim()), "number": 28}]),
         ("seconds", "long"),
         ("seconds", -1),
         ("seconds", True),
@@ -121,7 +126,7 @@ def test_hostile_text_stays_text_and_no_path_of_this_machine_is_shown(tmp_path: 
     ],
 )
 def test_a_result_of_another_shape_is_refused(tmp_path: Path, key: str, value: object) -> None:
-    save(tmp_path, outcome("good", [claim(True)]))
+    save(tmp_path, outcome("good", [claim()]))
     path = tmp_path / "good.json"
     files.write_json(path, files.read_json(path) | {key: value})
     with pytest.raises(BadFile, match=r"good\.json: damaged"):
@@ -130,10 +135,12 @@ def test_a_result_of_another_shape_is_refused(tmp_path: Path, key: str, value: o
 
 
 def test_a_result_reads_back_as_it_was(tmp_path: Path) -> None:
-    save(tmp_path, outcome("good", [claim(True), claim(False)], notes=["n"]))
+    save(tmp_path, outcome("good", [claim(), claim(Verdict.FAILS)], notes=["n"]))
     back = read_outcome(tmp_path / "good.json")
     code = result_version(no_run)
-    assert back == outcome("good", [claim(True), claim(False)], notes=["n"]).seal(tmp_path, code)
+    assert back == outcome("good", [claim(), claim(Verdict.FAILS)], notes=["n"]).seal(
+        tmp_path, code
+    )
     assert finished_outcome("good", "quick", tmp_path, code) == back
     assert finished_outcome("good", "quick", tmp_path, "other code") is None
     assert finished_outcome("good", "paper", tmp_path, code) is None
@@ -210,7 +217,7 @@ def test_in_a_browser_nothing_is_missing_and_nothing_sticks_out(tmp_path: Path, 
 
 
 def test_date_machine_and_version_are_on_the_page(tmp_path: Path) -> None:
-    save(tmp_path, outcome("good", [claim(True)]))
+    save(tmp_path, outcome("good", [claim()]))
     back = read_outcome(tmp_path / "good.json")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", back.date)
     assert "Python 3" in back.machine
@@ -223,18 +230,18 @@ def test_date_machine_and_version_are_on_the_page(tmp_path: Path) -> None:
     assert "no date recorded" in check(write_report(tmp_path, KNOWN)).text
 
 
-def test_no_note_stands_twice_and_claims_are_counted(tmp_path: Path) -> None:
+def test_no_note_is_shown_twice_and_claims_are_counted(tmp_path: Path) -> None:
     for name in ("good", "partly"):
-        claims = [claim(True), claim(None)]
+        claims = [claim(), claim(Verdict.OPEN)]
         save(tmp_path, outcome(name, claims, notes=["Said of both.", f"Of {name}.", "Of Poki."]))
     page = check(write_report(tmp_path, KNOWN))
     for note in ("Said of both.", "Of good.", "Of partly.", "Of Poki.", RECREATIONS):
         assert page.text.count(note) == 1
-    assert "Of 4 claims of the paper: 2 hold, 2 undecided." in page.text
+    assert page.text.count("1 hold, 0 in part, 0 fail, 1 open") == 2
 
 
 def test_re_creations_are_said_once_in_whatever_words(tmp_path: Path) -> None:
-    save(tmp_path, outcome("good", [claim(True)], notes=[RECREATED]))
+    save(tmp_path, outcome("good", [claim()], notes=[RECREATED]))
     page = check(write_report(tmp_path, KNOWN))
     assert RECREATED in page.text
     assert page.text.count("re-creations") == 1
@@ -265,11 +272,17 @@ def test_every_setting_of_every_experiment_is_explained() -> None:
         names = _settings(Path(str(module.__file__)))
         asked += bool(names)
         scales = getattr(module, "SCALES", None) or getattr(module, "SIZES", {})
-        names |= set(getattr(next(iter(scales.values())), "_fields", ()))
+        names |= set(getattr(next(iter(scales.values()), None), "_fields", ()))
         assert names
         assert {name for name in names if not meaning(name, [experiment])} == set()
     assert asked >= 8
     assert meaning("MCRNR100, outcome, for poki", [])
+
+
+def test_every_experiment_is_explained() -> None:
+    assert set(STORIES) == set(experiments())
+    judged = {one.experiment for one in ARTICLE.values()}
+    assert all(STORIES[name].meaning and STORIES[name].article for name in judged)
 
 
 def test_tables_become_lists_on_a_narrow_screen(tmp_path: Path) -> None:

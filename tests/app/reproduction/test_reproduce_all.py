@@ -25,7 +25,8 @@ from counterplay.app.reproduction.harness.base import (
 from counterplay.app.reproduction.harness.reproduce import OverallProgress, reproduce_all
 from counterplay.app.reproduction.harness.store import PieceStore
 
-NAMES = ("fig4-kuhn", "table1", "fig6", "zebra")
+NUMBERS = {"fig4-kuhn": 1, "table1": 12, "fig6": 23, "zebra": 0}  # of the claims of each
+NAMES = tuple(NUMBERS)
 
 
 class Lab:
@@ -52,9 +53,9 @@ class Lab:
             (folder / f"{name}.png").write_bytes(png())
             if name in self.bad:
                 raise self.bad[name]
-            return Outcome(
-                name, f"Item {name}", scale, [claim(True)], {"seeds": 1}, 3.0, [f"{name}.png"]
-            )
+            claims = [claim(number=NUMBERS[name])]
+            files = [f"{name}.png"]
+            return Outcome(name, f"Item {name}", scale, claims, {"seeds": 1}, 3.0, files)
 
         return run
 
@@ -78,7 +79,7 @@ def test_all_run_in_the_order_of_the_paper_and_the_page_shows_them(
     assert [outcome.name for outcome in campaign.outcomes] == list(NAMES)
     assert campaign.skipped == []
     assert campaign.failures == []
-    assert "4 reproduced." in check(campaign.report).text
+    assert "27 claims: 3 hold, 0 in part, 0 fail, 24 open" in check(campaign.report).text
 
 
 def test_running_it_twice_does_no_work_twice(lab: Lab, tmp_path: Path) -> None:
@@ -120,12 +121,12 @@ def test_after_an_interruption_it_goes_on_with_the_next(lab: Lab, tmp_path: Path
         reproduce_all("quick", tmp_path)
     assert [outcome.name for outcome in stop.value.result.outcomes] == ["fig4-kuhn", "table1"]
     assert _names(lab) == ["fig4-kuhn", "table1", "fig6"]
-    assert "2 reproduced, 2 not run." in check(tmp_path / "report.html").text
+    assert "27 claims: 2 hold, 0 in part, 0 fail, 25 open" in check(tmp_path / "report.html").text
     lab.bad.clear()
     campaign = reproduce_all("quick", tmp_path)
     assert _names(lab)[3:] == ["fig6", "zebra"]
     assert campaign.skipped == ["fig4-kuhn", "table1"]
-    assert "4 reproduced." in check(campaign.report).text
+    assert "27 claims: 3 hold, 0 in part, 0 fail, 24 open" in check(campaign.report).text
 
 
 def test_killed_between_the_picture_and_the_verdict_of_a_second_run_is_not_trusted(
@@ -155,17 +156,17 @@ def test_a_failure_stops_nothing_and_is_reported_until_it_is_mended(
     assert _names(lab) == list(NAMES)
     assert [failure.name for failure in campaign.failures] == ["table1"]
     text = check(campaign.report).text
-    assert "3 reproduced, 1 failed." in text
+    assert "27 claims: 2 hold, 0 in part, 0 fail, 25 open" in text
     assert "ValueError: cannot read cards.npz: 1/2 of it is missing" in text
     assert "test_reproduce_all.py" in text
     assert str(tmp_path) not in text
     reproduce.reproduce("zebra", "quick", tmp_path)
-    assert "1 failed" in check(campaign.report).text
+    assert "The last run (quick scale) failed" in check(campaign.report).text
     lab.bad.clear()
     mended = reproduce_all("quick", tmp_path)
     assert mended.skipped == ["fig4-kuhn", "fig6", "zebra"]
     assert mended.failures == []
-    assert "4 reproduced." in check(campaign.report).text
+    assert "27 claims: 3 hold, 0 in part, 0 fail, 24 open" in check(campaign.report).text
 
 
 def test_a_failed_second_run_is_not_hidden_by_the_first(lab: Lab, tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_command_line(lab: Lab, tmp_path: Path) -> None:
     assert "report.html" in done.output
     assert "fig4-kuhn (1 of 4)" in done.output
     assert (
-        "was there already"
+        "4 were there already"
         in runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path)]).output
     )
     lab.bad["fig6"] = ValueError("no luck")
@@ -254,6 +255,6 @@ def test_command_line(lab: Lab, tmp_path: Path) -> None:
 
 def test_from_python(lab: Lab, tmp_path: Path) -> None:
     outcome = cp.reproduce("fig6", folder=tmp_path)
-    assert outcome.verdict == "reproduced"
+    assert outcome.counts == "1 hold, 0 in part, 0 fail, 0 open"
     assert (tmp_path / "report.html").exists()
     assert cp.reproduce_all(folder=tmp_path).skipped == ["fig6"]

@@ -88,6 +88,7 @@ LONG = {
     "table1",
     "table2",
     "fig4-holdem",
+    "holdem-time",
     "fig8",
     "buckets",
     "by-size",

@@ -21,6 +21,7 @@ from counterplay.app.reproduction.harness.base import (
     read_failure,
     read_outcome,
 )
+from counterplay.app.reproduction.harness.judge import Verdict
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.store import (
     PieceStore,
@@ -28,13 +29,14 @@ from counterplay.app.reproduction.harness.store import (
     trained,
     trained_with_halfway,
 )
+from counterplay.core.base import version as version_module
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.store import KEPT_VERSIONS, Piece
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 
 HERE = "app/reproduction"
-NO_NUMBERS = ("report.py", "reproduce.py", "templates/report.html")
+NO_NUMBERS = ("report.py", "reproduce.py", "stories.py", "summary.py", "templates/report.html")
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
 
 
@@ -117,7 +119,7 @@ def test_pieces_of_old_code_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.M
 
 def test_no_flipped_bit_of_a_result_is_believed(tmp_path: Path) -> None:
     """Nor of a note of a failure; the page says what is left out and shows nothing of it."""
-    save(tmp_path, outcome("good", [claim(False)]))
+    save(tmp_path, outcome("good", [claim(Verdict.FAILS)]))
     code = store_module.result_version(no_run)
     ExperimentFailure("bad", "Item bad", "quick", "ValueError: x", "fig6.py:1", "0.1").save(
         tmp_path
@@ -134,15 +136,15 @@ def test_no_flipped_bit_of_a_result_is_believed(tmp_path: Path) -> None:
                 read(path)
         path.write_bytes(good)
     path = tmp_path / "good.json"
-    path.write_text(path.read_text().replace('"holds": false', '"holds": true'))
+    path.write_text(path.read_text().replace('"fails"', '"holds"'))
     assert finished_outcome("good", "quick", tmp_path, code) is None
     page = check(write_report(tmp_path, KNOWN))
     assert "Left out: good.json: damaged" in page.text
-    assert "badge reproduced" not in {one.get("class") for one in page.all("span")}
+    assert "badge holds" not in {one.get("class") for one in page.all("span")}
 
 
 def test_a_result_of_other_code_is_marked(tmp_path: Path) -> None:
-    save(tmp_path, outcome("good", [claim(True)]))
+    save(tmp_path, outcome("good", [claim()]))
     assert "other code" not in check(write_report(tmp_path, KNOWN)).text
     read_outcome(tmp_path / "good.json").seal(tmp_path, "0" * 16).save(tmp_path)
     assert "This result is of other code" in check(write_report(tmp_path, KNOWN)).text
@@ -287,3 +289,18 @@ def test_which_change_of_the_code_discards_what(
     with open(package / file, "a") as out:
         out.write("\n# a change\n")
     assert tuple(a != b for a, b in zip(before, _versions(package), strict=True)) == changed
+
+
+def test_a_source_tree_that_is_not_installed_knows_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise version_module.PackageNotFoundError(name)
+
+    installed = version_module.version()
+    monkeypatch.setattr(version_module, "installed_version", missing)
+    assert version_module.version() == installed
+    monkeypatch.setattr(version_module, "PACKAGE", tmp_path / "src" / "counterplay")
+    assert version_module.version() == "unknown"
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "7.8"\n')
+    assert version_module.version() == "7.8"

@@ -1,4 +1,4 @@
-"""Verdicts: holds, fails or undecided; of numbers, of claims, of results, on the page and at the
+"""Verdicts: of numbers with intervals, of claims, in the summary of all 27, on the page and at the
 command line."""
 
 from __future__ import annotations
@@ -6,28 +6,28 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.report import KNOWN, check, claim, outcome, save
 from typer.testing import CliRunner
 
 from counterplay.app.cli import app
-from counterplay.app.reproduction.harness import judge, reproduce
+from counterplay.app.reproduction.harness import judge, reproduce, summary
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, read_outcome
+from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.app.reproduction.harness.judge import (
     Interval,
-    RuleVariant,
+    Verdict,
     above,
     around,
     below,
+    decide,
     exact,
     median,
 )
 from counterplay.app.reproduction.harness.report import write_report
-from counterplay.core.base import files
-from counterplay.core.base.errors import BadFile
 
 ALL = (True, False, None)
 
@@ -50,118 +50,51 @@ def test_an_interval_decides_only_where_all_of_it_says_so() -> None:
 
 
 def test_three_valued_logic() -> None:
-    """As if every undecided one were yes, and as if it were no: decided where both agree."""
-    for verdicts in itertools.product(ALL, repeat=3):
-        worlds = list(itertools.product(*[(True, False) if x is None else (x,) for x in verdicts]))
+    """As if every undecided part were true, and as if it were false: decided where both agree."""
+    for parts in itertools.product(ALL, repeat=3):
+        worlds = list(itertools.product(*[(True, False) if x is None else (x,) for x in parts]))
         values = {all(world) for world in worlds}
-        assert judge.all_hold(verdicts) is (values.pop() if len(values) == 1 else None), verdicts
+        assert judge.all_hold(parts) is (values.pop() if len(values) == 1 else None), parts
     assert judge.all_hold([]) is None
     assert [judge.only_if(False, x) for x in ALL] == [None] * 3
     assert [judge.only_if(True, x) for x in ALL] == list(ALL)
 
 
-def test_intervals_of_differences_seeds_and_training() -> None:
+def test_a_verdict_follows_its_parts() -> None:
+    assert decide(True, True) is Verdict.HOLDS
+    assert decide(False, False) is Verdict.FAILS
+    assert decide(True, False) is decide(False, True, None) is Verdict.IN_PART
+    assert decide(None, True) is decide(None, False) is decide(None) is decide() is Verdict.OPEN
+
+
+def test_intervals_of_differences_and_seeds() -> None:
     apart = judge.difference(around(1.0, 0.3), around(0.2, 0.4))
     assert apart == pytest.approx((0.8, 0.3, 1.3))
     assert judge.seed_range([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
     assert judge.seed_range([1.0, 2.0]).value == 1.5
-    assert above(judge.seed_range([5.0]), 0.0) is None  # one run says nothing about the next
-    with pytest.raises(ValueError, match="no runs"):
-        judge.seed_range([])
-    now = around(0.1, 0.01)
-    assert judge.when_trained(now, around(-0.5, 0.01)) == now
-    assert judge.when_trained(now, around(0.02, 0.0)).high == pytest.approx(
-        0.11 + judge.REMAINING * 0.02
-    )
-    assert judge.when_trained(now, around(judge.SETTLED, 0.001)).high == math.inf
-    # where the error falls as T^-0.3, no more than what is left is added, and no less
-    error = [0.1 * t**-0.3 for t in (0.5, 1.0)]
-    left = judge.when_trained(exact(-error[1]), exact(error[0] - error[1])).high
-    assert left == pytest.approx(0.0, abs=2e-3)
+    for rule in (judge.seed_range, judge.mean_over):
+        assert above(rule([5.0]), 0.0) is None  # one run says nothing about the next
+        with pytest.raises(ValueError, match="no runs"):
+            rule([])
+    # Student's t with two degrees of freedom: 4.303 standard errors
+    assert judge.mean_over([1.0, 2.0, 3.0]) == pytest.approx((2.0, -0.4843, 4.4843), abs=1e-3)
+    wide = judge.mean_over([1.0, 2.0, 3.0], deals=3.0)
+    assert wide.half == pytest.approx(math.hypot(2.4843, 3.0), abs=1e-3)
+    assert judge.paired([2.0, 3.0, 4.5], [1.0, 2.0, 3.5]) == (1.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="zip"):
+        judge.paired([1.0], [1.0, 2.0])
 
 
-def test_the_verdict_of_a_result_follows_those_of_its_claims() -> None:
-    words = {
-        (True, True): "reproduced",
-        (True, None): "undecided",
-        (None, None): "undecided",
-        (True, False): "partly",
-        (True, False, None): "partly",
-        (False, None): "not reproduced",
-        (False, False): "not reproduced",
-        (): "no claims",
-    }
-    for found, word in words.items():
-        assert outcome("x", [claim(holds) for holds in found]).verdict == word, found
-    assert outcome("x", [claim(x) for x in (None, False, True, None)]).counts == (
-        "1 hold, 1 fail, 2 undecided"
-    )
-
-
-def test_undecided_and_earlier_readings_are_kept_and_shown(tmp_path: Path) -> None:
-    before = RuleVariant("the median is above zero", "0.3", False)
-    made = [claim(True), claim(False), replace(claim(None), before=before)]
-    save(tmp_path, outcome("good", made))
-    back = read_outcome(tmp_path / "good.json")
-    assert back.claims == made
-    data = json.loads((tmp_path / "good.json").read_text())
-    assert [one["verdict"] for one in data["claims"]] == ["holds", "fails", "undecided"]
-    assert data["verdict"] == "partly"
-    page = check(write_report(tmp_path, KNOWN))
-    assert "1 hold, 1 fail, 1 undecided" in page.text
-    assert "By the rule used before (the median is above zero): fails" in page.text
-    badges = [one.get("class") for one in page.all("span")]
-    assert "badge undecided" in badges
-    assert "badge fails" in badges
-
-
-def test_results_of_before_there_was_undecided_are_read(tmp_path: Path) -> None:
-    save(tmp_path, outcome("good", [claim(True), claim(False)]))
-    path = tmp_path / "good.json"
-    data = files.read_json(path)
-    del data["verdict"]
-    for one in data["claims"]:
-        del one["verdict"], one["before"]
-    files.write_json(path, data)
-    assert [one.holds for one in read_outcome(path).claims] == [True, False]
-
-
-@pytest.mark.parametrize("holds", ["yes", 1, 0.5, [], {}])
-def test_a_verdict_of_another_kind_is_refused(tmp_path: Path, holds: object) -> None:
-    save(tmp_path, outcome("good", [claim(True)]))
-    path = tmp_path / "good.json"
-    data = files.read_json(path)
-    data["claims"][0]["holds"] = holds
-    files.write_json(path, data)
-    with pytest.raises(BadFile, match="damaged"):
-        read_outcome(path)
-
-
-def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [claim(True, "One."), claim(None, "Two."), claim(False, "Three.")]
-    said[2] = replace(said[2], before=RuleVariant("another rule", "0.3", None))
-
-    def run(scale: str, store: object, progress: object) -> Outcome:
-        return Outcome("zebra", "Item zebra", scale, said, {}, 1.0)
-
-    found = {"zebra": Experiment("zebra", "Item zebra", run)}
-    monkeypatch.setattr(reproduce, "experiments", lambda: found)
-    one = CliRunner().invoke(app, ["reproduce", "zebra", "--out", str(tmp_path)])
-    assert [line.split()[0] for line in one.output.splitlines() if line.endswith(".")] == [
-        "holds",
-        "undecided",
-        "FAILS",
-    ]
-    assert "by the rule used before (another rule): undecided; 0.3" in " ".join(one.output.split())
-    whole = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
-    assert "1 hold, 1 fail, 1 undecided" in whole.output
-    for name in ("zebra", "all"):
-        done = CliRunner().invoke(app, ["reproduce", name, "--out", str(tmp_path), "--json"])
-        data = json.loads(done.stdout)
-        data = data["outcomes"][0] if name == "all" else data
-        assert [c["verdict"] for c in data["claims"]] == ["holds", "undecided", "fails"]
-        assert [c["holds"] for c in data["claims"]] == [True, None, False]
-        assert data["verdict"] == "partly"
+def test_the_interval_over_seeds_holds_the_mean_as_often_as_it_says() -> None:
+    """Or a little more often: three seeds of normal noise, and deals that all three share."""
+    rng = np.random.default_rng(1)
+    shared = 0.5
+    inside = 0
+    for _ in range(4_000):
+        values = rng.normal(size=3) + shared * rng.normal()
+        low, high = judge.mean_over(values, judge.Z * shared)[1:]
+        inside += low <= 0.0 <= high
+    assert 0.94 <= inside / 4_000 <= 0.98
 
 
 def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
@@ -176,3 +109,68 @@ def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
         next_one = 2 * sum(math.comb(n, k) for k in range(low + 2)) / 2**n
         assert next_one > 0.05  # and it is no wider than that asks for
     assert median([3.0, 1.0]) == Interval(2.0, 1.0, 3.0)
+
+
+def test_the_article_has_27_claims_and_each_belongs_to_an_experiment() -> None:
+    assert list(ARTICLE) == list(range(1, 28))
+    assert len({one.text for one in ARTICLE.values()}) == 27
+    assert {one.experiment for one in ARTICLE.values()} <= set(reproduce.experiments())
+
+
+def test_what_is_said_of_a_claim_are_sentences() -> None:
+    made = judge.claim(1, "it is 3.", Verdict.HOLDS, "above 2")
+    assert (made.measured, made.rule, made.text) == ("It is 3.", "Above 2.", ARTICLE[1].text)
+
+
+def test_the_summary_always_has_27_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not run is open, and beside what is open stands the committed verdict."""
+    monkeypatch.setattr(summary, "committed", lambda: {2: "holds: 7", 3: "fails: 8", 12: "open: 9"})
+    made = [claim(number=1), claim(Verdict.OPEN, number=2), claim(Verdict.FAILS, number=3)]
+    rows = summary.summary([outcome("good", [*made, claim()])])
+    assert [row.claim.number for row in rows] == list(ARTICLE)
+    assert summary.headline(rows) == "27 claims: 1 hold, 0 in part, 1 fail, 25 open"
+    known = {row.claim.number: row.at_paper_scale for row in rows if row.at_paper_scale}
+    assert known == {2: "holds: 7", 12: "open: 9"}  # 3 is decided here
+    assert rows[11].claim.measured == "Not run."
+    paper = Outcome("good", "x", "paper", made, {}, 1.0)
+    assert not summary.summary([paper])[1].at_paper_scale  # its own verdict is that of paper scale
+
+
+def test_the_committed_verdicts_are_read_as_they_were_written() -> None:
+    assert set(summary.committed()) <= set(ARTICLE)
+    text = summary.committed_text([outcome("x", [claim(number=12), claim(number=3), claim()])])
+    assert list(json.loads(text).items()) == [
+        ("3", "holds: 0.12 ± 0.02 sb/h"),
+        ("12", "holds: 0.12 ± 0.02 sb/h"),
+    ]
+
+
+def test_verdicts_are_kept_and_shown(tmp_path: Path) -> None:
+    made = [claim(verdict, number=k) for k, verdict in enumerate(Verdict, 1)]
+    save(tmp_path, outcome("good", made))
+    assert read_outcome(tmp_path / "good.json").claims == made
+    page = check(write_report(tmp_path, KNOWN))
+    assert "1 hold, 1 in part, 1 fail, 1 open" in page.text
+    badges = {one.get("class") for one in page.all("span")}
+    assert {"badge holds", "badge in-part", "badge fails", "badge open"} <= badges
+
+
+def test_the_command_says_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [claim(verdict, f"{k}.", k) for k, verdict in enumerate(Verdict, 1)]
+
+    def run(scale: str, store: object, progress: object) -> Outcome:
+        return Outcome("zebra", "Item zebra", scale, said, {}, 1.0)
+
+    found = {"zebra": Experiment("zebra", "Item zebra", run)}
+    monkeypatch.setattr(reproduce, "experiments", lambda: found)
+    one = CliRunner().invoke(app, ["reproduce", "zebra", "--out", str(tmp_path)])
+    lines = one.output.splitlines()
+    assert [line[4:13].strip() for line in lines if line.endswith(".")] == list(Verdict)
+    whole = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
+    assert "27 claims: 1 hold, 1 in part, 1 fail, 24 open" in whole.output
+    assert whole.output.strip().splitlines()[-1].startswith("Open ")
+    for name in ("zebra", "all"):
+        done = CliRunner().invoke(app, ["reproduce", name, "--out", str(tmp_path), "--json"])
+        data = json.loads(done.stdout)
+        data = data["outcomes"][0] if name == "all" else data
+        assert [c["verdict"] for c in data["claims"]] == list(Verdict)

@@ -1,7 +1,8 @@
 """The rules of Figure 4 in hold'em, and of the time that sampling takes there.
 
 They judge curves float64[seeds, points, 4]: iterations, seconds, sb/h and its standard error, at
-the same iterations for all seeds.
+the same iterations for all seeds. MCTS, whose seeds differ more, may have more of them than MCCFR,
+and shorter runs; what is paired by seed takes those that both have.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def gained(curves: np.ndarray, since: float) -> list[float]:
 
 def lead(a: np.ndarray, b: np.ndarray, iterations: float) -> Interval:
     """a - b at so many iterations, paired by seed."""
-    return judge.paired([at(one, iterations) for one in a], [at(one, iterations) for one in b])
+    n = min(len(a), len(b))
+    return judge.paired([at(x, iterations) for x in a[:n]], [at(x, iterations) for x in b[:n]])
 
 
 def balanced(mcts: np.ndarray, mccfr: np.ndarray) -> Claim:
@@ -50,40 +52,36 @@ def balanced(mcts: np.ndarray, mccfr: np.ndarray) -> Claim:
     )
 
 
-def crossing(mccfr: np.ndarray, mcts: np.ndarray) -> list[float]:
-    """For each seed the iterations from which MCCFR stays ahead; infinity if it is behind at the
-    end."""
-    found = []
-    for one, two in zip(mccfr, mcts, strict=True):
-        ahead, x = one[:, 2] - two[:, 2], np.log(one[:, 0])
-        behind = np.flatnonzero(ahead <= 0)
-        k = int(behind[-1]) if len(behind) else -1
-        if k == len(x) - 1:
-            found.append(np.inf)
-        elif k < 0:
-            found.append(float(one[0, 0]))
-        else:
-            share = -ahead[k] / (ahead[k + 1] - ahead[k])
-            found.append(float(np.exp(x[k] + share * (x[k + 1] - x[k]))))
-    return found
+def reaches(curve: np.ndarray, level: float, axis: int = 0) -> float:
+    """Iterations, or seconds (`axis` 1), after which a curve stays above this level, linear in the
+    logarithm; infinity if it ends below."""
+    won, x = curve[:, 2], np.log(np.maximum(curve[:, axis], 1e-9))
+    below = np.flatnonzero(won <= level)
+    k = int(below[-1]) if len(below) else -1
+    if k == len(x) - 1:
+        return float("inf")
+    if k < 0:
+        return float(curve[0, axis])
+    share = (level - won[k]) / (won[k + 1] - won[k])
+    return float(np.exp(x[k] + share * (x[k + 1] - x[k])))
 
 
 def surpasses(mccfr: np.ndarray, mcts: np.ndarray) -> Claim:
-    last = float(mccfr[0, -1, 0])
-    late, ahead = judge.mean_over(gained(mccfr, last / 2)), lead(mccfr, mcts, last)
-    crossed = np.array(crossing(mccfr, mcts))
-    if np.isfinite(crossed).all():
-        middle = judge.mean_over(np.log10(crossed / 1e6).tolist())
-        low, value, high = (10**x for x in (middle.low, middle.value, middle.high))
-        where = f"ahead from {value:.0f} M on ({low:.0f} to {high:.0f}; the article about 45 M)"
-    else:
-        where = f"not ahead in {np.isinf(crossed).sum()} of {len(crossed)} seeds"
+    last, end = float(mccfr[0, -1, 0]), float(mcts[0, -1, 0])
+    late = judge.mean_over(gained(mccfr, last / 2))
+    more = max(float(np.mean(gained(mcts, end / 2))), 0.0) if end < last else 0.0
+    level = judge.mean_over(mcts[:, -1, 2] + more)
+    ahead = judge.difference(judge.mean_over(mccfr[:, -1, 2]), level)
+    mean = mccfr.mean(axis=0)
+    low, value, high = (reaches(mean, x) / 1e6 for x in (level.low, level.value, level.high))
     return claim(
         7,
-        f"after {last / 1e6:.0f} M iterations MCCFR is ahead by {ahead} sb/h, {where}; the second "
+        f"after {last / 1e6:.0f} M iterations MCCFR is ahead by {ahead} sb/h; it comes to MCTS's "
+        f"level after {value:.0f} M ({low:.0f} to {high:.0f}; the article about 45 M); the second "
         f"half of its run gains {late}",
         decide(judge.above(late, 0.0), judge.above(ahead, 0.0)),
-        "MCCFR gains in the second half of its run, and is ahead of MCTS at its end",
+        "MCCFR gains in the second half of its run, and at its end is ahead of MCTS, to which as "
+        "much as the second half of its own run gained is added where that run is shorter",
     )
 
 
@@ -112,23 +110,21 @@ def smaller(mcts: int, mccfr: int) -> Claim:
 
 
 def by_time(mcts: np.ndarray, mccfr: np.ndarray) -> Claim:
-    """At the seconds at which MCCFR has done EARLY iterations."""
-    seconds = [
-        float(np.exp(np.interp(np.log(EARLY), np.log(curve[:, 0]), np.log(curve[:, 1]))))
-        for curve in mccfr
-    ]
-    theirs = [at(curve, EARLY) for curve in mccfr]
-    timed = judge.paired([at(c, s, 1) for c, s in zip(mcts, seconds, strict=True)], theirs)
-    more = judge.paired(
-        [at(c, s, 1) for c, s in zip(mcts, seconds, strict=True)], [at(c, EARLY) for c in mcts]
-    )
+    """Means over the evaluations of the early phase."""
+    timed, counted, seconds = [], [], 0.0
+    for ours, theirs in zip(mcts, mccfr, strict=False):
+        rows = theirs[(theirs[:, 0] >= EARLY / 10) & (theirs[:, 0] <= EARLY)]
+        timed.append(float(np.mean([at(ours, row[1], 1) - row[2] for row in rows])))
+        counted.append(float(np.mean([at(ours, row[0]) - row[2] for row in rows])))
+        seconds = float(rows[-1, 1])
+    ahead, more = judge.mean_over(timed), judge.paired(timed, counted)
     return claim(
         10,
-        f"after {np.mean(seconds):.1f} s MCTS is ahead by {timed} sb/h, which is {more} more than "
-        f"at equal iterations",
-        decide(judge.above(timed, 0.0), judge.above(more, 0.0)),
-        f"at the seconds in which MCCFR does {EARLY:,} iterations MCTS is ahead, and by more than "
-        f"at equal iterations",
+        f"in the first {seconds:.1f} s MCTS is ahead by {ahead} sb/h, which is {more} more than at "
+        f"equal iterations",
+        decide(judge.above(ahead, 0.0), judge.above(more, 0.0)),
+        f"at the seconds in which MCCFR does {EARLY // 10:,} to {EARLY:,} iterations MCTS is "
+        f"ahead, and by more than at equal iterations",
     )
 
 
@@ -151,24 +147,11 @@ def external(ours: np.ndarray, mcts: np.ndarray) -> Claim:
 # the time of sampling
 
 
-def seconds_to(curve: np.ndarray, level: float) -> float:
-    """Seconds after which a curve stays above this level; infinity if it ends below."""
-    won, x = curve[:, 2], np.log(np.maximum(curve[:, 1], 1e-9))
-    below = np.flatnonzero(won <= level)
-    k = int(below[-1]) if len(below) else -1
-    if k == len(x) - 1:
-        return float("inf")
-    if k < 0:
-        return float(curve[0, 1])
-    share = (level - won[k]) / (won[k + 1] - won[k])
-    return float(np.exp(x[k] + share * (x[k + 1] - x[k])))
-
-
 def times(sampled: np.ndarray, earlier: np.ndarray, level: float) -> Interval:
     """Seconds to a level, of sampling over an earlier algorithm, paired by seed: the geometric
     mean. Curves that end below the level count with all their seconds, which bounds the ratio from
     one side."""
-    mine, other = ([seconds_to(c, level) for c in curves] for curves in (sampled, earlier))
+    mine, other = ([reaches(c, level, 1) for c in curves] for curves in (sampled, earlier))
     ends = [[float(c[-1, 1]) for c in curves] for curves in (sampled, earlier)]
     least, most = np.isfinite(mine).all(), np.isfinite(other).all()
     logs = [
@@ -186,7 +169,7 @@ def fraction(
     """`curves` of the sampling engines by name; `earlier`: of chance-sampled CFR; `vanilla`: the
     seconds of one pass of vanilla CFR."""
     ratios = {name: times(one, earlier, level) for name, one in curves.items()}
-    first = float(np.mean([min(seconds_to(c, level), c[-1, 1]) for c in earlier]))
+    first = float(np.mean([min(reaches(c, level, 1), c[-1, 1]) for c in earlier]))
     shown = ", ".join(
         f"{name} {x.value:.2f} ({x.low:.2f} to {x.high:.2f})" for name, x in ratios.items()
     )

@@ -120,6 +120,7 @@ def _measured(game: Game, task: SizeTask, begun: float) -> SizeRun:
     engine, listed = _engine(game, task), game.capabilities.listed
     built = time.perf_counter() - begun
     start = engine.measure(Strategy.uniform(game).probabilities) if listed else 1.0
+    start = start or 1.0  # uniform play is an equilibrium
     note, gap, seconds = STOPPED, None, 0.0
     while engine.nodes_touched < task.nodes and note == STOPPED:
         count = max(int(GROWTH * engine.iterations), 1)

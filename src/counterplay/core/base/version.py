@@ -21,11 +21,18 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def version() -> str:
-    """The installed version of Counterplay."""
+    """The installed version of Counterplay, or that of the source tree it runs from."""
     try:
         return installed_version("counterplay")
     except PackageNotFoundError:
+        return _source_version(PACKAGE.parent.parent / "pyproject.toml")
+
+
+def _source_version(project: Path) -> str:
+    if not project.is_file():
         return "unknown"
+    found = re.search(r'^version = "(.+)"$', project.read_text("utf-8"), re.MULTILINE)
+    return found[1] if found else "unknown"
 
 
 @cache

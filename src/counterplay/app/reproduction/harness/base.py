@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.app.reproduction.harness.judge import Claim, Verdict, count_verdicts
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
@@ -65,7 +66,6 @@ class Outcome:
     files: list[str] = field(default_factory=list)
     tables: list[ResultTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # caveats, as sentences
-    summary: str = ""  # what it means, in three sentences
     version: str = ""  # of Counterplay
     code: str = ""  # hash of the source files behind it
     sums: dict[str, str] = field(default_factory=dict)  # SHA-256 of each of `files`
@@ -118,7 +118,6 @@ class Experiment:
     order: float = math.inf  # position in the report
     priority: float = math.inf  # of its jobs under a time limit; lower comes first
     meaning: Mapping[str, str] = field(default_factory=dict)  # of its settings, for the report
-    article: str = ""  # what the article reports, with its numbers
 
     def outcome(
         self,
@@ -130,14 +129,13 @@ class Experiment:
         rows: Sequence[Sequence[Any]],
         tables: Sequence[ResultTable] = (),
         notes: Sequence[str] = (),
-        summary: str = "",
     ) -> Outcome:
         """The outcome of a run, after writing <name>.csv; `header` names its columns, separated by
         spaces. A picture <name>.png, if any, has been written before."""
         write_csv(folder / f"{self.name}.csv", header.split(), rows)
         pictures = [name for name in [f"{self.name}.png"] if (folder / name).exists()]
         written = [*pictures, f"{self.name}.csv"]
-        result = (claims, setting, 0.0, written, list(tables), list(notes), summary)
+        result = (claims, setting, 0.0, written, list(tables), list(notes))
         return Outcome(self.name, self.title, scale, *result)
 
 
@@ -230,7 +228,6 @@ def read_outcome(path: Path) -> Outcome:
             files=[_file_name(name) for name in _as(list, data["files"])],
             tables=[_table(table) for table in _as(list, data.get("tables", []))],
             notes=_texts(data.get("notes", [])),
-            summary=_as(str, data.get("summary", "")),
             sums={_as(str, k): _as(str, v) for k, v in _as(dict, data.get("sums", {})).items()},
             **{key: _as(str, data.get(key, "")) for key in ("version", "code", "date", "machine")},
         )
@@ -310,6 +307,8 @@ def _texts(value: Any) -> list[str]:
 
 def _claim(data: Any) -> Claim:
     number = _as(int, data["number"])
+    if number and number not in ARTICLE:
+        raise ValueError("no claim has this number")
     text, measured, rule = (_as(str, data[key]) for key in ("text", "measured", "rule"))
     return Claim(number, text, measured, Verdict(data["verdict"]), rule)
 

@@ -23,7 +23,7 @@ _PARTS: dict[tuple[str, str], list[str]] = {
         "MCTS converges fast to a balanced situation",
         "MCCFR is slower, but continues to improve and surpasses MCTS",
         "an iteration of MCTS requires much less computation time",
-        "and much less memory",
+        "an iteration of MCTS requires much less memory",
         "by time the early advantage of MCTS is larger",
         "external sampling may converge as fast as MCTS, in iterations",
     ],

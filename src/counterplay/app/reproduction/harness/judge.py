@@ -47,8 +47,12 @@ class Claim:
 
 
 def claim(number: int, measured: str, verdict: Verdict, rule: str) -> Claim:
-    """The article's claim of this number."""
-    return Claim(number, ARTICLE[number].text, measured, verdict, rule)
+    """The article's claim of this number; `measured` and `rule` become sentences."""
+    return Claim(number, ARTICLE[number].text, _sentence(measured), verdict, _sentence(rule))
+
+
+def _sentence(text: str) -> str:
+    return text and text[0].upper() + text[1:].rstrip(".") + "."
 
 
 def decide(*parts: Truth) -> Verdict:

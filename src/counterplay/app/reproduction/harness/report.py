@@ -28,6 +28,7 @@ from counterplay.app.reproduction.harness.base import (
     read_outcome,
 )
 from counterplay.app.reproduction.harness.store import result_version
+from counterplay.app.reproduction.harness.stories import STORIES, Story
 from counterplay.app.reproduction.harness.summary import NOT_RUN, headline, summary
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
@@ -99,7 +100,6 @@ class ReportItem:
 
     name: str
     title: str
-    article: str = ""
     outcome: Outcome | None = None
     failure: ExperimentFailure | None = None
     pictures: list[Picture] = field(default_factory=list)
@@ -111,6 +111,10 @@ class ReportItem:
     def anchor(self) -> str:
         """Unique, and safe in a URL."""
         return "item-" + re.sub(r"[^a-z0-9-]", lambda match: f"_{ord(match[0]):x}", self.name)
+
+    @property
+    def story(self) -> Story:
+        return STORIES.get(self.name, Story("", ""))
 
     @property
     def state(self) -> str:
@@ -146,15 +150,11 @@ def _collect(
         except BadFile as error:
             problems.append(str(error))
     titles = {experiment.name: experiment.title for experiment in experiments}
-    said = {experiment.name: experiment.article for experiment in experiments}
     codes = {e.name: result_version(e.run) for e in experiments} if compare else {}
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
     items = [
-        _item(
-            folder,
-            ReportItem(name, title, said.get(name, ""), outcomes.get(name), failures.get(name)),
-        )
+        _item(folder, ReportItem(name, title, outcomes.get(name), failures.get(name)))
         for name, title in titles.items()
     ]
     for item in items:
