@@ -20,7 +20,7 @@ SIZES = sizes.Sizes(
     poki=1_000,
     beside=1_000,
     sparbot=120,
-    further=False,
+    further=True,
 )
 GAMES = ("ocp(10)", "goofspiel(3)")
 
@@ -55,5 +55,7 @@ def small_games(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setattr(fig6, "GAMES", dict.fromkeys(GAMES, 20_000))
     patch.setitem(fig6.SCALES, "quick", fig6.Fig6Scale(1e-2, 200, 0.01, ()))
-    patch.setitem(fig7.GAMES, "quick", dict.fromkeys(GAMES, fig7.GameSize(20, 2_000, 200, 1, 1)))
+    patch.setitem(
+        fig7.GAMES, "quick", dict.fromkeys(GAMES, fig7.GameSize(20, 2_000, 200, (1, 1, 1), 1))
+    )
     patch.setattr(fig7, "WALKED", 1_000)

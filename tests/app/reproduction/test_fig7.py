@@ -110,7 +110,7 @@ def _inner(tree: object, node: int) -> bool:
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small_games(monkeypatch)
-    sizes = dict.fromkeys(GAMES, fig7.GameSize(40, 40_000, 10_000, 1, 1))
+    sizes = dict.fromkeys(GAMES, fig7.GameSize(40, 40_000, 10_000, (1, 1, 1), 1))
     monkeypatch.setitem(fig7.GAMES, "quick", sizes)
     outcome = reproduce("fig7", "quick", tmp_path)
     assert (tmp_path / "fig7.png").read_bytes()[:4] == b"\x89PNG"

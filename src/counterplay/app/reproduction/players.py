@@ -50,7 +50,8 @@ MODELS: dict[str, dict[str, Any]] = {
     LITERAL: {"unseen": "fractional", "laplace": False},
     SEEN: {"unseen": "fractional"},
 }
-MODEL_SECONDS = 8.0  # of observing and learning
+MODEL_SECONDS = 8.0  # of learning a model
+SET_UP_SECONDS = 5.0  # of games and bots, and of a match with Sparbot
 
 
 class PlayerSpec(NamedTuple):
@@ -206,7 +207,8 @@ class Plan(NamedTuple):
     def jobs(self, scale: str, store: PieceStore) -> list[Job]:
         """One for each seed: training and matches."""
         spec = self.spec
-        seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents) + 8.0
+        seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
+        seconds += SET_UP_SECONDS
 
         def job(seed: int) -> Job:
             def work(progress: ProgressCallback) -> None:

@@ -42,7 +42,7 @@ class Sizes(NamedTuple):
     poki: int  # hands of the players that are judged
     beside: int  # hands against Poki of all others
     sparbot: int
-    further: bool  # whether there are rows beyond the article
+    further: bool  # whether there are rows beyond those that the rules need
 
 
 SIZES = {
@@ -50,25 +50,25 @@ SIZES = {
         seeds=3,
         mcts=20_000_000,
         public=(2_000, 500),
-        respond=(500, 250),
+        respond=(400, 250),
         outcome=10_000_000,
         observed=20_000,
         games=(2_000, 20_000),
-        poki=40_000,
+        poki=30_000,
         beside=10_000,
         sparbot=2_000_000,
         further=False,
     ),
     "paper": Sizes(
         seeds=5,
-        mcts=200_000_000,
-        public=(6_000, 3_000),
-        respond=(3_000, 1_500),
+        mcts=150_000_000,
+        public=(5_000, 2_500),
+        respond=(2_000, 1_000),
         outcome=50_000_000,
         observed=20_000,
         games=(2_000, 20_000, 100_000),
         poki=400_000,
-        beside=100_000,
+        beside=60_000,
         sparbot=4_000_000,
         further=True,
     ),
@@ -77,7 +77,7 @@ SIZES = {
 #: Meaning of the sizes, for the report, in addition to harness/report.py.
 MEANING = {
     "beside": "hands against Poki, in each seed, of players that are not judged",
-    "further": "whether there are rows beyond the article",
+    "further": "whether there are rows beyond those that the rules need",
     "games": "numbers of observed games that are compared",
     "mcts": "iterations of MCTS",
     "observed": "hands from which the opponent's model was learnt",
