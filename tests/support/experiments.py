@@ -25,8 +25,7 @@ from counterplay.app.reproduction import (
     holdem_time,
     players,
     size_run,
-    sizes,
-    table2,
+    table1,
 )
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.core.base import files
@@ -34,25 +33,10 @@ from counterplay.poker.adaptive import response
 from counterplay.poker.bots.simple import simple_bot
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.players import bot as real_bot
+from support.tables import small_games
 
 NAMES = tuple(experiments())
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
-SIZES = sizes.Sizes(
-    mcts=2_000,
-    outcome=(400, 600),
-    external=(200, 300),
-    public=(0, 0),
-    respond=(("outcome", 10), ("external", 100)),
-    observed=60,
-    many=80,
-    poki=100,
-    sparbot=120,
-    swept=80,
-    swept_hands=80,
-    trusts=(0.0,),
-    trusted=200,
-)
-GAMES = ("ocp(10)", "goofspiel(3)")
 CLOCKED = ("seconds", "build_seconds", "peak_gb")  # columns that no two runs share
 
 
@@ -78,19 +62,15 @@ def toy_model(seen: Any, game: cp.Game, player: str, kind: str = "tree", **optio
 
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """Toy sizes everywhere."""
+    small_games(patch)
     for module in (players, bots, buckets):
         patch.setattr(module, "bot", stand_in)
     for module in (players, bots, buckets, fig4_holdem, holdem_time):
         patch.setattr(module, "load", toy_game)
     for module in (players, response):
         patch.setattr(module, "learn_model", toy_model)
-    patch.setitem(sizes.SIZES, "quick", SIZES)
-    patch.setattr(table2, "GAMES", (SIZES.observed,))
     for some in (bots.FEW, bots.MANY):
         patch.setitem(some, "quick", 60)
-    patch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(200, 60))
-    patch.setattr(fig8, "EVERY", 100)
-    patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setitem(
         fig4_holdem.SCALES,
         "quick",
@@ -105,13 +85,6 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(holdem_time, "histories", lambda game: 1)
     patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 2))
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
-    for module in (fig6, fig7):
-        patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
-    patch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(20_000, 5_000, 2_000, 1_000))
-    patch.setitem(fig6.SCALES, "quick", fig6.Fig6Scale(1e-2, 200, 0.01, 0, 0.01))
-    patch.setitem(fig7.SCALES, "quick", fig7.Fig7Scale(1.0, 2))
-    for game in GAMES:
-        patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
     patch.setattr(buckets, "BUCKETS", (10, 100, 200))
     size = buckets.BucketsScale("mccfr-external", (120, 80, 60), 2, 60, 1.0)
     patch.setitem(buckets.SCALES, "quick", size)
@@ -122,12 +95,14 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     )
     patch.setattr(size_run, "HANDS", 200)
     patch.setattr(by_size, "picture", _no_picture)
-    for module in (buckets, fig4_holdem, fig4_kuhn, holdem_time, fig6, fig7, fig8, table2):
+    patch.setattr(table1, "picture", _no_picture)
+    for module in (buckets, fig4_holdem, fig4_kuhn, holdem_time, fig6, fig7, fig8):
         patch.setattr(module, "_picture", _no_picture)
 
 
 def _no_picture(*arguments: Any, **named: Any) -> None:
-    files.write_bytes(named.get("path", arguments[-1]), b"a picture, drawn without the wait")
+    path = next(one for one in (*named.values(), *arguments) if isinstance(one, Path))
+    files.write_bytes(path, b"a picture, drawn without the wait")
 
 
 def numbers(folder: Path, name: str) -> list[dict[str, str]]:

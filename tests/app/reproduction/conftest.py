@@ -1,4 +1,4 @@
-"""Experiments run in the process of the test, as they do on two processors, unless a test asks for
+"""Experiments run in the process of the test, as they do on one processor, unless a test asks for
 helpers."""
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ from counterplay.app.reproduction.harness import reproduce
 
 
 @pytest.fixture(autouse=True)
-def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduce, "cores", lambda: 2)
+def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduce, "cores", lambda: 1)

@@ -1,92 +1,130 @@
-"""Figure 7: its rules, and the experiment on toy games."""
+"""Figure 7: its rule, its count of nodes, and the experiment on toy games."""
 
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 
 import pytest
-from support.rules import Cases, says_all_three
+from support.tables import GAMES, small_games
+from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
 import counterplay as cp
-from counterplay.app.reproduction import fig7, models, sizes
+from counterplay.app.reproduction import fig7
 from counterplay.app.reproduction.harness.reproduce import reproduce
-
-CASES: Cases = {}
-TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
+from counterplay.core.responses.solver import ResponseSolver
 
 
-def race_of(nodes: float, start: float = 1.0) -> list[fig7.ConvergencePoint]:
-    """The gap halves with every measurement, each of so many nodes and seconds."""
+def run_of(nodes: float, seconds: float = 1.0, points: int = 8) -> list[fig7.ConvergencePoint]:
+    """The gap halves after every second measurement, each of so many nodes and seconds."""
     return [
-        fig7.ConvergencePoint(k + 1, nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k)
-        for k in range(8)
+        fig7.ConvergencePoint(2 * k, nodes * k, seconds * k, 2.0 ** (-k / 2), 2.0 ** (-k / 2))
+        for k in range(points)
     ]
 
 
-FULL, SOON, SLOW = race_of(100), race_of(1), race_of(10_000)
-CASES[fig7.ahead] = (
-    lambda: fig7.ahead({"g": (FULL, [SOON, SOON])}, "gap", "nodes", "t", fig7.EARLY),
-    lambda: fig7.ahead({"g": (FULL, [SLOW, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
-    lambda: fig7.ahead({"g": (FULL, [SOON, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
-)
+def race(nodes: float, seconds: float = 0.01, points: int = 8) -> fig7.Race:
+    """Against an RNR of 100 nodes, and as many seconds, for each measurement."""
+    return fig7.Race(run_of(100), [run_of(nodes, seconds, points)] * 2, 1.0)
 
 
-def test_each_rule_can_say_all_three() -> None:
-    says_all_three(fig7, CASES)
+CASES: Cases = {
+    fig7.sooner: {
+        HOLDS: lambda: fig7.sooner({"g": race(1)}),
+        IN_PART: lambda: fig7.sooner({"g": race(1), "h": race(10_000, 10_000)}),
+        FAILS: lambda: fig7.sooner({"h": race(10_000, 10_000)}),
+        OPEN: lambda: fig7.sooner({"g": race(1, points=2), "h": race(90)}),
+    }
+}
 
 
-def test_no_method_is_compared_before_its_first_iteration() -> None:
-    """MCRNR that ends above what RNR has after one iteration has nothing to be compared with."""
-    never = [fig7.ConvergencePoint(k, k, k, 5.0, 5.0) for k in range(1, 5)]
-    assert fig7.ratio(FULL, [never, never], "gap", fig7.EARLY, "nodes") is None
-    claim = fig7.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", fig7.EARLY)
-    assert claim.holds is None
-    assert "nothing to compare" in claim.measured
-    for left in (fig7.EARLY, fig7.LATE):
-        where = fig7.level(FULL, [SOON], "gap", left)
-        assert where is not None
-        assert FULL[0].gap > where >= FULL[-1].gap
+def test_the_rule_gives_each_verdict() -> None:
+    check_rules(fig7, CASES, {})
 
 
-def test_the_models_nodes_are_counted_as_a_factor_of_two() -> None:
-    near = race_of(80)  # fewer nodes than RNR, but not by a factor of two
-    runs = {"g": (FULL, [near, near])}
-    assert fig7.ahead(runs, "gap", "nodes", "t", fig7.EARLY).holds is None
-    assert fig7.ahead(runs, "gap", "seconds", "t", fig7.EARLY).holds is True
+def test_early_begins_at_uniform_play() -> None:
+    """Both methods are measured against the gap of uniform play, so MCRNR may have halved it before
+    RNR's first pass has ended."""
+    found = race(1).ratio(fig7.EARLY, fig7.NODES)
+    assert found.value == pytest.approx(0.01)
+    assert found.low == pytest.approx(0.005)  # between two measurements
+    assert found.high == pytest.approx(0.02)
+
+
+def test_a_level_that_is_not_reached_gives_a_bound() -> None:
+    never = fig7.to_reach(run_of(1, points=2), 0.1, "nodes")
+    assert never == (math.inf, 1.0, math.inf)
+    assert fig7.as_ratio(race(10_000, points=3).ratio(0.1, fig7.NODES)).startswith("over ")
+
+
+def test_seconds_of_rnr_are_those_of_a_walk() -> None:
+    one = race(1, seconds=1.0)
+    assert one.ratio(fig7.EARLY, fig7.WALK).value == pytest.approx(0.01)  # 100 s a measurement
+    assert one.ratio(fig7.EARLY, fig7.OURS).value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["ocp(6)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)"])
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
+def test_nodes_are_counted_exactly(name: str, p: float) -> None:
+    """A pass of RNR is the tree twice. At p = 0 the model plays no node; at p = 1 a sampled history
+    of a game whose histories are all as long as the tree is deep passes all its nodes."""
+    game = cp.load(name)
+    model = cp.Strategy.uniform(game)
+    full = ResponseSolver(game, model, 0, p, "rnr", "cfr").engine
+    full.step(3)
+    assert fig7.all_nodes(full, full.nodes_touched) == 3 * 2 * game.n_nodes
+    solver = ResponseSolver(game, model, 0, p, "mcrnr", "mccfr", 1).engine
+    solver.step(1_000)
+    counted = solver.nodes_touched
+    nodes = fig7.all_nodes(solver, counted)
+    assert fig7.all_nodes(solver, 0) == 0  # counted once
+    if p == 0.0:
+        assert nodes == counted
+    elif name == "goofspiel(3)":
+        longest = max(len(path) for path in _paths(game))
+        if p == 1.0:
+            assert nodes == 1_000 * longest
+    else:
+        assert counted < nodes < 2 * counted
+
+
+def _paths(game: cp.Game) -> list[list[int]]:
+    """The nodes of players and the end of every history."""
+    tree, found = game.tree, []
+    waiting: list[tuple[int, list[int]]] = [(0, [])]
+    while waiting:
+        node, path = waiting.pop()
+        own = path if int(tree.player[node]) == -1 and _inner(tree, node) else [*path, node]
+        first, after = int(tree.first_child[node]), int(tree.first_child[node + 1])
+        if first == after:
+            found.append(own)
+        waiting += [(child, own) for child in range(first, after)]
+    return found
+
+
+def _inner(tree: object, node: int) -> bool:
+    first = tree.first_child  # type: ignore[attr-defined]
+    return bool(first[node] < first[node + 1])
 
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(models.GAMES, "quick", TOYS[:2])
-    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig7.SCALES, "quick", fig7.Fig7Scale(1.0, 2))
-    for game in TOYS:
-        monkeypatch.setitem(fig7.UNITS, game, (200, 200, 100_000, 10_000))
-    reproduce("fig7", "quick", tmp_path)
+    small_games(monkeypatch)
+    sizes = dict.fromkeys(GAMES, fig7.GameSize(40, 40_000, 10_000, (1, 1, 1), 1))
+    monkeypatch.setitem(fig7.GAMES, "quick", sizes)
+    outcome = reproduce("fig7", "quick", tmp_path)
     assert (tmp_path / "fig7.png").read_bytes()[:4] == b"\x89PNG"
+    assert [one.number for one in outcome.claims] == [26]
     rows = list(csv.DictReader((tmp_path / "fig7.csv").open()))
     assert {row["method"] for row in rows} == {method.label for method in fig7.METHODS}
-    assert {row["seed"] for row in rows if row["method"].startswith("MCRNR")} == {"0", "1"}
-    for game in TOYS[:2]:
+    seeds = {row["seed"] for row in rows if row["method"].startswith("MCRNR")}
+    assert seeds == {str(k) for k in range(fig7.SEEDS)}
+    starts = {(row["game"], row["gap"]) for row in rows if row["iterations"] == "0"}
+    assert len(starts) == len(GAMES)  # every run of a game begins at uniform play
+    for game in GAMES:
         for method in fig7.METHODS:
-            mine = [
-                row
-                for row in rows
-                if row["game"] == game and row["method"] == method.label and row["seed"] == "0"
-            ]
+            key = (game, method.label, "0")
+            mine = [row for row in rows if (row["game"], row["method"], row["seed"]) == key]
             assert float(mine[-1]["gap"]) < 0.5 * float(mine[0]["gap"])
             nodes = [int(row["nodes"]) for row in mine]
             assert nodes == sorted(nodes)
-
-
-@pytest.mark.parametrize("name", ["ocp(6)", "goofspiel(3)", "bluff(1,1,3)", "pam(3,3,4)"])
-def test_no_player_acts_twice_in_a_row(name: str) -> None:
-    """So a sampled walk passes over at most one node of the model for each that it counts."""
-    tree = cp.load(name).tree
-    waiting = [(0, -1)]
-    while waiting:
-        node, last = waiting.pop()
-        player = int(tree.player[node])
-        assert player < 0 or player != last
-        first, after = int(tree.first_child[node]), int(tree.first_child[node + 1])
-        waiting += [(child, player if player >= 0 else last) for child in range(first, after)]

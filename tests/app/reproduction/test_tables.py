@@ -1,5 +1,4 @@
-"""Tables 1 and 2, the bands of the bots and Figure 8 at toy size, with simple stand-ins for the
-bots; and online play."""
+"""Tables 1 and 2 and Figure 8 at toy size, with simple stand-ins for the bots; and online play."""
 
 from __future__ import annotations
 
@@ -10,79 +9,83 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.arena import from_nothing
-from support.experiments import SIZES, stand_in
+from support.experiments import stand_in
+from support.tables import SIZES, small_games
 
 import counterplay as cp
-from counterplay.app.reproduction import bots, fig8, players, sizes, table2
+from counterplay.app.reproduction import fig8, players, sizes, table1, table2
 from counterplay.app.reproduction.harness.reproduce import reproduce
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.response import ResponseLearner
 
-TRAINED = SIZES._replace(mcts=20_000, outcome=(2_000, 2_000), external=(1_000, 500), swept=200)
-TINY = TRAINED._replace(observed=300, many=400, poki=400, sparbot=400, swept_hands=200)
-TINY = TINY._replace(respond=(("outcome", 10), ("outcome", 100)))
+TINY = SIZES._replace(mcts=20_000, public=(200, 100), respond=(100, 50), outcome=2_000)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_games(monkeypatch)
     monkeypatch.setattr(players, "bot", stand_in)
-    monkeypatch.setitem(sizes.SIZES, "quick", TINY)
-    monkeypatch.setattr(table2, "GAMES", (100, 300))
-    monkeypatch.setitem(bots.SCALES, "quick", (200,) * 5)
-    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(2_000, 200))
+    monkeypatch.setitem(sizes.SIZES, "quick", TINY._replace(observed=300, games=(100, 300)))
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["bots", "table1", *(pytest.param(x, marks=pytest.mark.slow) for x in ("table2", "fig8"))],
-)
+@pytest.mark.parametrize("name", ["table1", "table2", "fig8"])
+@pytest.mark.slow
 def test_writes_what_it_promises_and_does_no_work_twice(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares: list[float] = []
     outcome = reproduce(name, "quick", tmp_path, lambda share, what: shares.append(share))
     assert all((tmp_path / file).exists() for file in outcome.files)
-    assert outcome.claims
+    numbers = {"table1": range(12, 17), "table2": range(17, 21), "fig8": range(21, 23)}
+    assert [claim.number for claim in outcome.claims] == list(numbers[name])
     assert any("re-creations" in note for note in outcome.notes)
     assert 0.0 <= min(shares) <= max(shares) <= 1.0
     rows = list(csv.DictReader((tmp_path / f"{name}.csv").open()))
     assert all(np.isfinite(float(row["sb_per_hand"])) for row in rows)
+    assert all(float(row["low"]) <= float(row["sb_per_hand"]) for row in rows)
     assert json.loads((tmp_path / f"{name}.json").read_text())["scale"] == "quick"
     if name == "table2":
-        _holds_every_cell(outcome)
-    if name.startswith("table"):  # everything is kept: a second run plays and trains nothing
-        monkeypatch.setattr(players, "play_match", None)
-        again = reproduce(name, "quick", tmp_path)
-        assert [claim.measured for claim in again.claims] == [
-            claim.measured for claim in outcome.claims
+        table = outcome.tables[0]
+        assert [row[0] for row in table.rows if row[1] == "public"] == [
+            "MCCFR10",
+            "MCCFR100",
+            "MCRNR10",
+            "MCRNR100",
+            "MCRNR10, literal J48",
         ]
+        assert table.rows[4][-2:] == ["+0.369", "-0.039"]
+    # everything is kept: a second run plays and trains nothing
+    monkeypatch.setattr(players, "play_match", None)
+    again = reproduce(name, "quick", tmp_path)
+    assert [one.measured for one in again.claims] == [one.measured for one in outcome.claims]
 
 
-def _holds_every_cell(outcome: cp.Outcome) -> None:
-    main, games, other, swept = outcome.tables
-    assert main.header[:4] == ["player", "engine", "iterations", "training"]
-    assert [row[0] for row in main.rows] == [
-        "MCCFR10",
-        "MCRNR10, literal J48",
-        "MCRNR10",
-        "MCRNR10, all cards seen",
-        "MCCFR100",
-        "MCRNR100",
+def test_players_of_a_seed_share_its_deals_and_seeds_differ(tmp_path: Path) -> None:
+    """The same strategy wins the same on the deals of a seed, and another amount on others'."""
+    factory = players.PlayerFactory("quick", players.PieceStore(tmp_path), lambda *_: None)
+    uniform = cp.Strategy.uniform(factory.game(10))
+    one, same, other = (factory.won(uniform, "sparbot", 1_000, seed) for seed in (0, 0, 1))
+    assert one == same
+    assert one != other
+    specs = [players.PlayerSpec("MCCFR10", "external", 10, 50)] * 2
+    first, second = (factory.train(spec, seed)[0] for seed, spec in enumerate(specs))
+    assert not np.array_equal(first.probabilities, second.probabilities)
+    response = players.PlayerSpec("MCRNR10", "external", 10, 20, "poki", 300)
+    models = [factory.model(response, seed).probabilities for seed in (0, 0, 1)]
+    assert np.array_equal(models[0], models[1])
+    assert not np.array_equal(models[0], models[2])  # of its own observed games
+
+
+def test_players_of_both_tables_are_trained_once(tmp_path: Path) -> None:
+    """Jobs of the tables and of Figure 8 that do the same work have the same name."""
+    store = players.PieceStore(tmp_path)
+    names = [
+        {job.name for job in one.jobs("quick", store)}
+        for one in (table1.EXPERIMENT, table2.EXPERIMENT, fig8.EXPERIMENT)
     ]
-    assert {row[1] for row in main.rows} == {"outcome sampling, as in the paper"}
-    assert len({row[2] for row in main.rows}) == 1  # as many iterations as MCCFR
-    assert main.rows[2][-2:] == ["+0.369", "-0.039"]
-    assert len(games.rows) == 4
-    assert len(other.rows) == 3
-    assert [row[0].split(" (")[0] for row in swept.rows] == [
-        "Pconf = 0",
-        "Pconf = 0.75",
-        "data-biased Pconf",
-        "a nearly perfect model",
-    ]
-    said = [claim.text for claim in outcome.claims if "model:" in claim.text]
-    assert len(said) == 4  # three models with 10 buckets, one with 100
+    assert len([name for name in names[0] & names[1] if "MCCFR" in name]) == 2 * 2 + 2 * 3
+    assert len(names[1] & names[2]) == 2 + 2  # MCCFR10, and MCRNR10 with the article's games
 
 
 @pytest.mark.slow

@@ -1,22 +1,20 @@
 """Figure 7: how fast RNR and MCRNR converge, against nodes touched and against seconds.
 
-As in the caption: models are trained until their exploitability is at most 0.1; each point is two
-runs, one per restricted seat; the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go
-to zero when p > 0. On the left, nodes of RNR are counted as in the paper, a traversal of the whole
-tree per iteration; in the middle are the seconds of this project's RNR, on the sequence form. The
-right column shows the exploitability of the restricted game itself, which goes to zero. The paper
-does not give p; here p = 0.5.
+As in the caption, models are trained until their exploitability is at most 0.1, and each point is
+two runs, one for each restricted seat. The games have the sizes of Lanctot et al. (2009) at paper
+scale. The article does not give p; here p = 0.5.
 
-The rules compare the nodes and seconds that RNR and MCRNR need to reach a level. Levels lie between
-RNR's value after its first iteration and the worse of the two final values, so no method is
-compared before it has done an iteration, and both reach every level. Nodes of the model: no player
-acts twice in a row in these games, so a sampled history passes at most one node of the model for
-each that is counted, and a traversal of RNR's tree at most as many again; the ratio of nodes is
-known to a factor of two either way.
+The rule asks what each method needs to halve the gap of the restricted games at uniform play, where
+both start. Nodes are exact: RNR walks the tree of the game twice in each pass, once with the model
+(Figure 5), and a sampled walk counts the nodes of the model too. Seconds of RNR are those of a walk
+of that tree, by nodes and by the seconds a node takes in chance-sampled CFR, which walks the tree
+below every deal; this project's own RNR, on the sequence form, is beside it.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -28,54 +26,66 @@ import numpy as np
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
+    ResultTable,
     prefixed_progress,
     source_version,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.old_judge import (
-    Claim,
-    Interval,
-    RuleVariant,
-    all_hold,
-    below,
-)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.models import (
     EPSILON,
-    GAMES,
     TARGET,
     FixedProfile,
     cached_game,
     fixed_profile,
     model_job,
 )
-from counterplay.app.reproduction.sizes import LIMITS
 from counterplay.core.base.plotting import band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
-from counterplay.core.parallel.jobs import Job, in_parallel
+from counterplay.core.forms.restricted import take_model_nodes
+from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.base import Solver
 
 P = 0.5
-FACTOR = 1.6  # between two measurements, in iterations
-CHUNK = 1_000_000  # most iterations between two calls of the progress callback
-#: Iterations a second of each of METHODS on one core; runs are limited in these units.
-UNITS = {
-    "ocp(500)": (400, 400, 1_600_000, 700_000),
-    "goofspiel(5)": (7_800, 7_800, 2_600_000, 100_000),
-    "bluff(1,1,6)": (2_000, 2_000, 4_700_000, 290_000),
-    "pam(3,3,8)": (3_000, 3_000, 2_300_000, 300_000),
+EVERY, FIRST = 16, 100  # RNR is measured after each of so many passes, MCRNR first after so many
+FACTOR = 1.3  # between two later measurements
+CHUNK = 200_000  # most iterations between two calls of the progress callback
+STOP = 0.02  # a run ends at this share of the gap of uniform play
+WALKED = 2_000_000  # nodes at least by which the seconds of a node are measured
+SEEDS = 3
+
+
+class GameSize(NamedTuple):
+    """Iterations at most, and expected seconds."""
+
+    passes: int  # of RNR
+    outcome: int
+    external: int
+    seconds: tuple[float, float, float]  # of a run of each of these with both seats
+    model: float  # of training the model
+
+
+#: The games of each scale.
+GAMES: dict[str, dict[str, GameSize]] = {
+    "quick": {
+        "ocp(500)": GameSize(60, 400_000, 200_000, (3, 3, 3), 3),
+        "goofspiel(6)": GameSize(60, 2_000_000, 20_000, (5, 6, 6), 4),
+        "bluff(1,1,6)": GameSize(100, 2_000_000, 100_000, (2, 2, 2), 2),
+        "pam(3,3,10)": GameSize(80, 16_000_000, 100_000, (5, 20, 5), 4),
+    },
+    "paper": {
+        "ocp(500)": GameSize(300, 4_000_000, 2_000_000, (10, 10, 15), 3),
+        "goofspiel(7)": GameSize(60, 10_000_000, 6_000, (300, 200, 160), 200),
+        "bluff(1,1,6)": GameSize(300, 20_000_000, 1_000_000, (10, 25, 15), 3),
+        "pam(3,3,12)": GameSize(150, 60_000_000, 200_000, (60, 200, 70), 30),
+    },
 }
-
-
-class Fig7Scale(NamedTuple):
-    units: float  # for each seat of each run
-    seeds: int
-
-
-SCALES = {"quick": Fig7Scale(0.8, 3), "paper": Fig7Scale(12.0, 5)}
 
 
 class Method(NamedTuple):
@@ -83,18 +93,20 @@ class Method(NamedTuple):
     algorithm: str
     engine: str
     options: dict[str, Any]
+    size: str  # the field of GameSize with its iterations
 
 
 METHODS = (
-    Method("RNR (CFR)", "rnr", "cfr", {}),
-    Method("RNR (CFR+)", "rnr", "cfr+", {}),
-    Method("MCRNR (outcome sampling)", "mcrnr", "mccfr", {"epsilon": EPSILON}),
-    Method("MCRNR (external sampling)", "mcrnr", "mccfr-external", {}),
+    Method("RNR (CFR)", "rnr", "cfr", {}, "passes"),
+    Method("RNR (CFR+)", "rnr", "cfr+", {}, "passes"),
+    Method("MCRNR (outcome sampling)", "mcrnr", "mccfr", {"epsilon": EPSILON}, "outcome"),
+    Method("MCRNR (external sampling)", "mcrnr", "mccfr-external", {}, "external"),
 )
+RNR, SAMPLED = METHODS[0], METHODS[2:]
 
 
 class ConvergencePoint(NamedTuple):
-    """Both seats of one run."""
+    """Both seats of one run; the first is uniform play."""
 
     iterations: int
     nodes: float
@@ -104,7 +116,6 @@ class ConvergencePoint(NamedTuple):
 
 
 Run = Sequence[ConvergencePoint]
-Runs = Mapping[str, tuple[Run, Sequence[Run]]]  # by game, that of RNR and those of MCRNR
 
 
 class Trace(NamedTuple):
@@ -116,117 +127,72 @@ class Trace(NamedTuple):
     rows: Run
 
 
-# the rules
+# the rule
 
-EARLY, LATE = 0.5, 0.1  # remaining share of the way
-MODEL_NODES = 2.0
-AXES = {"gap": "gap of the restricted games", "exploitability": "b1 + b2 of the responses"}
-
-
-def to_reach(run: Run, axis: str, level: float, cost: str) -> float | None:
-    """Nodes or seconds of the first measurement at or below the level."""
-    for row in run:
-        if getattr(row, axis) <= level:
-            return float(getattr(row, cost))
-    return None
+EARLY, LATE = 0.5, 0.1  # share of the gap of uniform play
+NODES, WALK, OURS = "nodes", "seconds, RNR walking its tree", "seconds, RNR on the sequence form"
 
 
-def level(full: Run, sampled: Sequence[Run], axis: str, left: float) -> float | None:
-    """The level at which `left` remains of the way from RNR's first iteration to the worse of the
-    final values; None if the latter is not lower."""
-    first: float = getattr(full[0], axis)
-    worst = max(getattr(run[-1], axis) for run in (full, *sampled))
-    return worst + left * (first - worst) if first > worst else None
+def to_reach(run: Run, share: float, cost: str) -> Interval:
+    """Nodes or seconds until the gap is at most this share of that of uniform play. The interval
+    is that between the last measurement above it and the first at or below it."""
+    for before, row in itertools.pairwise(run):
+        if row.gap <= share * run[0].gap:
+            found = float(getattr(row, cost))
+            exact = row.iterations == before.iterations + 1
+            return Interval(found, found if exact else float(getattr(before, cost)), found)
+    return Interval(math.inf, float(getattr(run[-1], cost)), math.inf)
 
 
-def ratio(full: Run, sampled: Sequence[Run], axis: str, left: float, cost: str) -> Interval | None:
-    """Cost of MCRNR over cost of RNR, over seeds; None where there is nothing to compare."""
-    where = level(full, sampled, axis, left)
-    if where is None or len(full) < 2 or len(sampled) < 2:
-        return None
-    base = to_reach(full, axis, where, cost)
-    costs = [to_reach(run, axis, where, cost) for run in sampled]
-    if not base or any(one is None for one in costs):
-        return None
-    ratios = sorted(one / base for one in costs if one is not None)
-    room = MODEL_NODES if cost == "nodes" else 1.0
-    return Interval(ratios[len(ratios) // 2], ratios[0] / room, ratios[-1] * room)
+def ratio(full: Run, sampled: Sequence[Run], share: float, cost: str) -> Interval:
+    """Cost of MCRNR over cost of RNR: the median over seeds, and the range over seeds and between
+    measurements."""
+    base = to_reach(full, share, cost)
+    costs = sorted(to_reach(run, share, cost) for run in sampled)
+    middle = costs[len(costs) // 2].value
+    low, high = min(one.low for one in costs), max(one.high for one in costs)
+    value = middle / base.value if math.isfinite(middle) else math.inf
+    return Interval(value, low / base.high, high / base.low if base.low > 0 else math.inf)
 
 
-def ahead(
-    runs: Runs, axis: str, cost: str, text: str, left: float, before: RuleVariant | None = None
-) -> Claim:
-    ratios = {game: ratio(full, some, axis, left, cost) for game, (full, some) in runs.items()}
-    when = "half" if left == EARLY else "nine tenths"
-    details = ", ".join(
-        f"{game}: " + ("nothing to compare" if one is None else f"{one.value:.2g}")
-        for game, one in ratios.items()
+class Race(NamedTuple):
+    """RNR and one method of MCRNR on a game."""
+
+    full: Run
+    sampled: Sequence[Run]
+    walk: float  # seconds of a node in a walk of the tree
+
+    def ratio(self, share: float, cost: str) -> Interval:
+        full = self.full
+        if cost == WALK:
+            full = [row._replace(seconds=row.nodes * self.walk) for row in full]
+        return ratio(full, self.sampled, share, "nodes" if cost == NODES else "seconds")
+
+
+def sooner(races: Mapping[str, Race]) -> Claim:
+    """Claim 26, by game: the nodes and the seconds that halve the gap of uniform play."""
+    ratios = {
+        cost: {g: race.ratio(EARLY, cost) for g, race in races.items()} for cost in (NODES, WALK)
+    }
+    told = "; ".join(
+        f"{cost}: " + ", ".join(f"{game} {as_ratio(one)}" for game, one in found.items())
+        for cost, found in ratios.items()
     )
-    return Claim(
-        text,
-        f"MCRNR needs fewer {cost} than RNR to come {when} of the way from RNR's first iteration "
-        f"to where the worse of both ends, on the {AXES[axis]}, in every seed and game"
-        + (", the model's nodes counted" if cost == "nodes" else ""),
-        f"{cost} of MCRNR over those of RNR, {details}",
-        all_hold([None if one is None else below(one, 1) for one in ratios.values()]),
-        before,
+    parts = [below(one, 1.0) for found in ratios.values() for one in found.values()]
+    rule = (
+        "MCRNR (outcome sampling) needs fewer nodes, and less time than RNR by walking the tree, "
+        "to halve the gap that uniform play has in the restricted games, in each game; in part if "
+        "in some."
     )
+    measured = f"What MCRNR needs to halve the gap, over what RNR needs, {told}."
+    return claim(26, measured, decide(*parts), rule)
 
 
-def at_budget(runs: Runs, cost: str, part: float) -> RuleVariant:
-    """The earlier rule: gaps at a part of the largest common budget, even where RNR has not
-    finished its first iteration."""
-    ratios = {}
-    for game, (full, sampled) in runs.items():
-        budget = part * min(getattr(run[-1], cost) for run in (full, *sampled))
-        one, *others = (_gap_at(run, cost, budget) for run in (full, *sampled))
-        ratios[game] = sorted(others)[len(others) // 2] / max(one, 1e-15)
-    return RuleVariant(
-        f"at {'all' if part == 1 else 'a hundredth'} of the largest common number of {cost} "
-        f"MCRNR's median gap is smaller than RNR's in every game",
-        ", ".join(f"{game}: {ratio:.2g} of it" for game, ratio in ratios.items()),
-        all(ratio < 1 for ratio in ratios.values()),
-    )
-
-
-def _gap_at(run: Run, cost: str, budget: float) -> float:
-    gaps = [row.gap for row in run if getattr(row, cost) <= budget]
-    return gaps[-1] if gaps else run[0].gap
-
-
-def _compared(traces: list[Trace], sampled: str) -> Runs:
-    """By game, the run of RNR (CFR) and those of a sampled method."""
-    runs = {}
-    for name in dict.fromkeys(one.game for one in traces):
-        by = {
-            label: [one.rows for one in traces if (one.game, one.method.label) == (name, label)]
-            for label in ("RNR (CFR)", sampled)
-        }
-        runs[name] = (by["RNR (CFR)"][0], by[sampled])
-    return runs
-
-
-def _claims(traces: list[Trace]) -> list[Claim]:
-    outcome, external = (
-        _compared(traces, f"MCRNR ({how} sampling)") for how in ("outcome", "external")
-    )
-    sooner = "MCRNR produces a better approximation in less time"
-    early, late, axis = "above all early", "in the end too", "on the caption's axis"
-    ours = "The same early with external sampling"
-    plan = [
-        (outcome, "gap", "nodes", f"{sooner}, {early}: nodes.", EARLY, 0.01),
-        (outcome, "exploitability", "nodes", f"The same {axis}: nodes.", EARLY, None),
-        (outcome, "gap", "seconds", f"{sooner}, {early}: seconds.", EARLY, None),
-        (outcome, "exploitability", "seconds", f"The same {axis}: seconds.", EARLY, None),
-        (outcome, "gap", "nodes", f"{sooner}, {late}: nodes.", LATE, None),
-        (outcome, "gap", "seconds", f"{sooner}, {late}: seconds.", LATE, 1.0),
-        (external, "gap", "nodes", f"{ours}: nodes.", EARLY, 0.01),
-        (external, "gap", "seconds", f"{ours}: seconds.", EARLY, None),
-    ]
-    return [
-        ahead(runs, which, cost, text, left, at_budget(runs, cost, part) if part else None)
-        for runs, which, cost, text, left, part in plan
-    ]
+def as_ratio(one: Interval) -> str:
+    """For example 0.0025 (0.002 to 0.003)."""
+    if math.isinf(one.value):
+        return f"over {one.low:.2g}"
+    return f"{one.value:.2g} ({one.low:.2g} to {one.high:.2g})"
 
 
 # the runs
@@ -240,142 +206,202 @@ def trace(
     iterations: int,
     progress: ProgressCallback = no_progress,
 ) -> list[ConvergencePoint]:
-    """Both seats in step, measured at `points` until each has done its `iterations`."""
+    """Both seats in step, measured from uniform play until the gap is small or the iterations are
+    done."""
     how = (P, method.algorithm, method.engine, seed, method.options)
     solvers = [ResponseSolver(game, model.strategy, seat, *how).engine for seat in (0, 1)]
     for solver in solvers:
         solver.step(0)  # compile outside the clock
     rows: list[ConvergencePoint] = []
-    used = 0.0
-    for target in points(iterations):
+    used, nodes = 0.0, 0
+    for target in points(iterations, method.algorithm == "mcrnr"):
         for solver in solvers:
             while solver.iterations < target:
-                before = time.thread_time()  # of this thread alone
+                before, touched = time.thread_time(), solver.nodes_touched
                 solver.step(min(target - solver.iterations, CHUNK))
-                used += time.thread_time() - before
+                used += time.thread_time() - before  # of this thread alone
+                nodes += all_nodes(solver, solver.nodes_touched - touched)
                 progress(solver.iterations / iterations, method.label)
         policies = [solver.policy() for solver in solvers]
         profile = policies[0].copy()
         profile[game.slots(1)] = policies[1][game.slots(1)]
         gap = sum(solver.measure(policy) for solver, policy in zip(solvers, policies, strict=True))
-        touched = sum(solver.nodes_touched for solver in solvers)
         risk = policy_exploitability(game, profile)
-        rows.append(ConvergencePoint(target, touched, used, risk, gap))
+        rows.append(ConvergencePoint(target, nodes, used, risk, gap))
+        if gap <= STOP * rows[0].gap:
+            break
     return rows
 
 
-def points(last: int) -> list[int]:
-    """Iterations at which to measure, in geometric progression."""
-    counts = [1]
+def all_nodes(solver: Solver, counted: int) -> int:
+    """The nodes of the restricted game for those that a solver counted in a step. At full width,
+    which counts the tree of the game, twice as many; in a sampled walk also the model's."""
+    workers = getattr(getattr(solver, "_pool", None), "workers", None)
+    if workers is None:
+        return 2 * counted
+    return counted + sum(take_model_nodes(worker.chance) for worker in workers)
+
+
+def points(last: int, sampled: bool) -> list[int]:
+    """Iterations at which to measure."""
+    counts = [0, min(FIRST, last)] if sampled else list(range(min(EVERY, last) + 1))
     while counts[-1] < last:
         counts.append(min(max(counts[-1] + 1, int(counts[-1] * FACTOR)), last))
     return counts
 
 
-def _plan(scale: str) -> list[tuple[Method, int]]:
+def walk_seconds(game: Game) -> float:
+    """Seconds that a node takes where CFR walks the tree."""
+    solver = new_solver(game, "mccfr-chance", 0, {})
+    solver.step(1)
+    before, touched = time.thread_time(), solver.nodes_touched
+    while solver.nodes_touched - touched < WALKED:
+        solver.step(max(solver.iterations, 1))
+    return (time.thread_time() - before) / (solver.nodes_touched - touched)
+
+
+def _plan() -> list[tuple[Method, int]]:
     """Every run on a game: method and seed."""
-    seeds = range(SCALES[scale].seeds)
-    return [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
+    return [(m, seed) for m in METHODS for seed in range(SEEDS if m in SAMPLED else 1)]
+
+
+def _model(name: str, store: PieceStore, progress: ProgressCallback) -> FixedProfile:
+    return fixed_profile(name, TARGET, store, progress)
 
 
 def _cached_trace(
-    name: str,
-    model: FixedProfile,
-    method: Method,
-    seed: int,
-    scale: str,
-    store: PieceStore,
-    progress: ProgressCallback,
+    name: str, method: Method, seed: int, scale: str, store: PieceStore, progress: ProgressCallback
 ) -> Trace:
-    game = cached_game(name)
-    iterations = round(SCALES[scale].units * UNITS[name][METHODS.index(method)])
+    game, model = cached_game(name), _model(name, store, progress)
+    iterations = getattr(GAMES[scale][name], method.size)
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
-    recipe |= {"factor": FACTOR, "code": source_version(trace, points)}
+    recipe |= {
+        "points": [EVERY, FIRST, FACTOR, STOP],
+        "code": source_version(trace, points, all_nodes),
+    }
     labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
-    work = partial(trace, game, model, method, seed, iterations, labelled)
-    rows = store.value("trace", recipe, work)
+    rows = store.value(
+        "trace", recipe, lambda: trace(game, model, method, seed, iterations, labelled)
+    )
     return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
 
 
-def _game(
-    name: str, scale: str, store: PieceStore, progress: ProgressCallback
-) -> tuple[FixedProfile, list[Trace]]:
-    """The model of a game and every run on it."""
-    plan = _plan(scale)
-    n = len(plan) + 1
-    model = fixed_profile(name, TARGET, LIMITS[scale], store, stage_progress(progress, 0, n))
-    traces = [
-        _cached_trace(name, model, *one, scale, store, stage_progress(progress, k + 1, n))
-        for k, one in enumerate(plan)
-    ]
-    return model, traces
+def _cached_walk(name: str, store: PieceStore) -> float:
+    game = cached_game(name)
+    recipe = {"game": [game.name, game.fingerprint], "code": source_version(walk_seconds)}
+    return float(store.value("walk", recipe, lambda: walk_seconds(game)))
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    names, limit = GAMES[scale], LIMITS[scale]
-    models = {name: model_job(name, TARGET, limit, store) for name in names}
+    jobs = []
+    for name, size in GAMES[scale].items():
+        model = model_job(name, TARGET, store, size.model)
 
-    def job(name: str, method: Method, seed: int) -> Job:
-        def work(progress: ProgressCallback) -> None:
-            model = fixed_profile(name, TARGET, limit, store, progress)
-            _cached_trace(name, model, method, seed, scale, store, progress)
+        def work(
+            progress: ProgressCallback, name: str = name, one: tuple[Method, int] | None = None
+        ) -> None:
+            if one is None:
+                _cached_walk(name, store)
+            else:
+                _cached_trace(name, *one, scale, store, progress)
 
-        label = f"Figure 7: {name}, {method.label}, seed {seed + 1}"
-        return Job(label, work, 2.2 * SCALES[scale].units + 2.0, 1, (models[name].name,))
-
-    return [*models.values(), *(job(name, *one) for one in _plan(scale) for name in names)]
+        jobs += [model, Job(f"Figure 7: {name}, walk", work, size.model / 2)]
+        for one in _plan():
+            label = f"Figure 7: {name}, {one[0].label}, seed {one[1] + 1}"
+            bound = partial(work, name=name, one=one)
+            seconds = size.seconds[size._fields.index(one[0].size)]
+            jobs.append(Job(label, bound, seconds, 1, (model.name,)))
+    return jobs
 
 
 # picture and table
 
 
-def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -> None:
-    figure, axes = new_figure(len(models), 3, 13, 3.4 * len(models))
-    columns = (("nodes", "exploitability"), ("seconds", "exploitability"), ("seconds", "gap"))
-    labels = {"nodes": "nodes touched", "seconds": "seconds of solving"}
+def _picture(
+    traces: list[Trace], models: dict[str, FixedProfile], walks: dict[str, float], path: Path
+) -> None:
+    figure, axes = new_figure(len(models), 3, 13, 3.3 * len(models))
+    columns = (("nodes", "gap"), ("seconds", "gap"), ("nodes", "exploitability"))
+    labels = {
+        "nodes": "nodes touched",
+        "seconds": "seconds",
+        "gap": "gap of the restricted games",
+        "exploitability": "b1 + b2 of the responses",
+    }
     for line, (game, model) in zip(axes, models.items(), strict=True):
         for axis, (x, y) in zip(line, columns, strict=True):
             for k, method in enumerate(METHODS):
                 runs = [one.rows for one in traces if (one.game, one.method) == (game, method)]
                 length = min(map(len, runs))  # measured at the same iterations in every seed
                 across, up = (
-                    np.array([[getattr(row, what) for row in rows[:length]] for rows in runs])
+                    np.array([[getattr(row, what) for row in rows[1:length]] for rows in runs])
                     for what in (x, y)
                 )
                 band(axis, np.median(across, axis=0), up, method.label, k)
-            axis.set(xscale="log", yscale="log", xlabel=labels[x], ylabel=AXES[y])
+                if method == RNR and x == "seconds":
+                    walked = [row.nodes * walks[game] for row in runs[0][1:length]]
+                    axis.plot(
+                        walked, up[0], color="0.4", linewidth=1, label="RNR, walking the tree"
+                    )
+            axis.axhline(getattr(traces[0].rows[0], y), alpha=0)
+            axis.set(xscale="log", yscale="log", xlabel=labels[x], ylabel=labels[y])
         line[0].set_title(f"{game}; model exploitable by {model.exploitability:.2g}", fontsize=9)
-        line[2].legend(frameon=False, fontsize=7)
+    handles, names = axes[0, 1].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     title = f"RNR against MCRNR, p = {P:g} (both seats; median and range over seeds)"
     save_figure(figure, path, title)
 
 
+def _race(traces: list[Trace], walks: dict[str, float], game: str, method: Method) -> Race:
+    full, sampled = (
+        [one.rows for one in traces if (one.game, one.method) == (game, which)]
+        for which in (RNR, method)
+    )
+    return Race(full[0], sampled, walks[game])
+
+
+def _table(traces: list[Trace], walks: dict[str, float]) -> ResultTable:
+    rows = []
+    for game, method, share in itertools.product(walks, SAMPLED, (EARLY, LATE)):
+        race = _race(traces, walks, game, method)
+        found = (as_ratio(race.ratio(share, cost)) for cost in (NODES, WALK, OURS))
+        rows.append([game, method.label, f"{share:g} of uniform play's gap", *found])
+    header = ["game", "method", "until", NODES, WALK, OURS]
+    return ResultTable("What MCRNR needs over what RNR (CFR) needs", header, rows)
+
+
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
-    names, folder = GAMES[scale], store.folder
-    made = in_parallel([partial(_game, name, scale, store) for name in names], progress)
-    models = {name: model for name, (model, _) in zip(names, made, strict=True)}
-    traces = [trace for _, some in made for trace in some]
+    names, folder, plan = list(GAMES[scale]), store.folder, _plan()
+    traces, models, walks = [], {}, {}
+    for k, name in enumerate(names):
+        models[name] = _model(name, store, stage_progress(progress, k, len(names)))
+        walks[name] = _cached_walk(name, store)
+        for one in plan:
+            shown = stage_progress(progress, k, len(names))
+            traces.append(_cached_trace(name, *one, scale, store, shown))
     progress(1.0, "drawing")
-    _picture(traces, models, folder / "fig7.png")
+    _picture(traces, models, walks, folder / "fig7.png")
     lines = [
-        (t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row)
+        (t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row, walks[t.game])
         for t in traces
         for row in t.rows
     ]
-    header = f"game model_exploitability method seed p {' '.join(ConvergencePoint._fields)}"
+    fields = " ".join(ConvergencePoint._fields)
+    header = f"game model_exploitability method seed p {fields} walk_seconds_per_node"
     setting = {
-        "games": list(names),
+        "games": names,
         "p": P,
         "epsilon": EPSILON,
-        **SCALES[scale]._asdict(),
-        "iterations per unit": {name: list(UNITS[name]) for name in names},
-        "model iterations at most": LIMITS[scale].iterations,
+        "seeds": SEEDS,
+        "models": "MCCFR by external sampling, the first measured at 0.1 or below",
     }
-    return EXPERIMENT.outcome(scale, folder, [], setting, header, lines)
+    judged = [sooner({name: _race(traces, walks, name, SAMPLED[0]) for name in names})]
+    table = [_table(traces, walks)]
+    return EXPERIMENT.outcome(scale, folder, judged, setting, header, lines, table)
 
 
 TITLE = "Figure 7: convergence of RNR and MCRNR"
-SECONDS = {"quick": 60, "paper": 700}  # on two cores
-MEANING = {"iterations per unit": "how many iterations one unit of effort is, by game and method"}
+SECONDS = {"quick": 90, "paper": 3000}  # on two cores
+MEANING = {"models": "what the responses respond to"}
 EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)

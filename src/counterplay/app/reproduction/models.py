@@ -1,9 +1,8 @@
-"""Opponent models of Section 4.3.1, profiles of MCCFR and uniform play, and responses to them.
+"""The fixed profiles of Section 4.3.1, which MCCFR trains until their exploitability is at most a
+target, and responses to them.
 
-The paper's models are trained by MCCFR with ε = 0.6 until their exploitability is at most 0.1
-(Figure 7). For Figure 6 the paper gives no exploitability, and the shape of the curves depends on
-it, so there are three models: of 0.1 by outcome sampling, as in the paper, and of 0.03 and 0.01 by
-external sampling, which reaches them.
+The article gives a target of 0.1 for Figure 7 and none for Figure 6. External sampling reaches it
+in every game; a profile is the first that is measured at or below the target.
 """
 
 from __future__ import annotations
@@ -11,14 +10,17 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from counterplay.app.reproduction.harness.store import PieceStore, trained
-from counterplay.app.reproduction.sizes import ModelLimit
+import numpy as np
+
+from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.progress import ProgressCallback
-from counterplay.core.base.store import digest
+from counterplay.core.base.store import Piece, digest
 from counterplay.core.evaluation.exact import exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.policy import normalise
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.algorithms import new_solver
@@ -26,23 +28,17 @@ from counterplay.core.solvers.algorithms import new_solver
 EPSILON = 0.6
 SEED = 1  # of sampled responses
 LEAST = 1e-9  # target of a response to a model that cannot be exploited
-MODEL_SECONDS = 30.0  # of training a model, roughly
-TARGET = 0.1  # Figure 7: fixed profiles are run until their exploitability is at most this
-FINER = (0.03, 0.01)  # Figure 6 also has models that are less exploitable
-#: The games of Figures 6 and 7. The paper's sizes of Goofspiel and PAM are not known; at these
-#: sizes models of 0.01 and converged responses are feasible.
-GAMES = {
-    "quick": ("ocp(500)", "goofspiel(5)", "bluff(1,1,6)", "pam(3,3,8)"),
-    "paper": ("ocp(500)", "goofspiel(5)", "bluff(1,1,6)", "pam(3,3,8)"),
-}
+TARGET = 0.1  # Figure 7: profiles are run until their exploitability is at most this
+LOOK = 1_000  # iterations between two measurements
+MOST = 20_000_000  # iterations
 
 
 class FixedProfile(NamedTuple):
     """A profile to respond to, and how exploitable it is (b1 + b2)."""
 
-    label: str
     strategy: Strategy
     exploitability: float
+    iterations: int
 
 
 @lru_cache(maxsize=2)
@@ -52,42 +48,39 @@ def cached_game(name: str) -> Game:
 
 
 def fixed_profile(
-    name: str,
-    target: float | None,
-    limit: ModelLimit,
-    store: PieceStore,
-    progress: ProgressCallback,
+    name: str, target: float, store: PieceStore, progress: ProgressCallback
 ) -> FixedProfile:
-    """MCCFR until its exploitability is at most `target`, or the limit: outcome sampling for
-    TARGET, external sampling for the finer ones. Without a target, uniform play."""
+    """MCCFR by external sampling at the first measurement of at most `target`."""
     game = cached_game(name)
-    if target is None:
-        uniform = Strategy.uniform(game)
-        return FixedProfile(label(None), uniform, exploitability(game, uniform))
-    how: tuple[str, dict[str, Any], int, int] = (
-        ("mccfr", {"epsilon": EPSILON}, limit.iterations, limit.every)
-        if target == TARGET
-        else ("mccfr-external", {}, limit.external, limit.external_every)
-    )
-    algorithm, options, iterations, every = how
-    solver = new_solver(game, algorithm, 0, options)
-    what = f"{name}: model of {target:g}"
-    strategy = trained(store, solver, iterations, progress, what, target, every)
-    return FixedProfile(label(target), strategy, exploitability(game, strategy))
+
+    def make() -> Piece:
+        solver, found = new_solver(game, "mccfr-external", 0, {}), 2 * target
+        while found > target:
+            progress(0.0, f"{name}: model of {target:g}, {solver.iterations:,} iterations")
+            solver.step(LOOK)
+            half = solver.policy().astype(np.float16)
+            found = exploitability(game, _profile(game, half))
+            if solver.iterations > MOST:
+                raise CounterplayError(f"{name}: no model of {target:g} in {MOST:,} iterations")
+        return Piece([found, solver.iterations], {"probabilities": half})
+
+    recipe = {"game": [game.name, game.fingerprint], "target": target, "every": LOOK}
+    piece = store.piece("profile", recipe, make)
+    return FixedProfile(_profile(game, piece.arrays["probabilities"]), *piece.value)
 
 
-def model_job(name: str, target: float, limit: ModelLimit, store: PieceStore) -> Job:
+def _profile(game: Game, half: np.ndarray) -> Strategy:
+    """The profile whose probabilities were rounded to half precision, for smaller files."""
+    shares = np.empty(game.n_slots)
+    normalise(half.astype(np.float64), game.form.first, shares)
+    return Strategy(game, shares)
+
+
+def model_job(name: str, target: float, store: PieceStore, seconds: float = 5.0) -> Job:
     def work(progress: ProgressCallback) -> None:
-        fixed_profile(name, target, limit, store, progress)
+        fixed_profile(name, target, store, progress)
 
-    return Job(f"{name}: {label(target)}", work, MODEL_SECONDS)
-
-
-def label(target: float | None) -> str:
-    """Label of the model of this exploitability; None: uniform play."""
-    if target is None:
-        return "uniform play"
-    return f"model of {target:g}, {'outcome' if target == TARGET else 'external'} sampling"
+    return Job(f"{name}: model of {target:g}", work, seconds)
 
 
 class ResponseOptions(NamedTuple):
@@ -120,8 +113,8 @@ def response_point(
     progress: ProgressCallback,
 ) -> ResponsePoint:
     """The response to a model for p."""
-    game, pair = cached_game(name), f"{options.algorithm.upper()} against {model.label}"
-    show_progress = partial(progress, 0.0, f"{name}: {pair}, p = {p:g}")
+    game, show = cached_game(name), f"{name}: {options.algorithm.upper()}, p = {p:g}"
+    show_progress = partial(progress, 0.0, show)
     show_progress()
     recipe = {"game": [game.name, game.fingerprint], "p": p, "seed": SEED}
     recipe |= {"model": digest(model.strategy.probabilities), "options": options._asdict()}

@@ -1,9 +1,7 @@
-"""Training lengths and match lengths of the players in the tables.
+"""Sizes of Tables 1 and 2 and Figure 8: training, observation, matches, and how long they take.
 
-The rates behind the sizes are those of benchmarks/RESULTS.md on two cores, in iterations a second
-with 10 and with 100 buckets: outcome sampling 3.7 and 2.6 million, external 139 and 47 thousand,
-public about 150 and 35. Compiling public sampling takes most of a minute, so quick scale leaves it
-out. Hands a second: 10,000 against Poki, 4 million against Sparbot or a strategy.
+Public chance sampling is the engine that decides: MCCFR10 and MCCFR100 of it are within about
+0.01 sb/h of where they settle. Outcome sampling, the article's engine, is shown beside it.
 """
 
 from __future__ import annotations
@@ -12,107 +10,80 @@ import math
 from typing import Any, NamedTuple
 
 EPSILON = 0.6
-#: Engines of MCCFR and MCRNR: the paper's first, then ours.
+#: Engines of MCCFR and MCRNR.
 ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
     "outcome": ("mccfr", {"epsilon": EPSILON}),
     "external": ("mccfr-external", {}),
     "public": ("mccfr-public", {}),
 }
-#: Iterations a second of two threads, with 10 and with 100 buckets.
-RATES = {"outcome": (3.7e6, 2.6e6), "external": (139e3, 47e3), "public": (150.0, 35.0)}
-MCTS_RATE = 2.8e6
-POKI_RATE = 10_000  # hands a second, two cores
+#: Iterations a second of one thread, with 10 and with 100 buckets.
+RATES = {"outcome": (1.8e6, 1.3e6), "external": (70e3, 24e3), "public": (80.0, 28.0)}
+MCTS_RATE = 1.4e6
+POKI_RATE = 4_500  # hands a second of one process
 
 
 def rate(engine: str, buckets: int) -> float:
-    """Iterations a second, interpolated in the logarithm of the number of buckets; at most that of
-    10 buckets."""
-    few, many = RATES[engine]
+    """Iterations a second of one thread, interpolated in the logarithm of the number of buckets;
+    at most that of 10 buckets."""
+    few, many = (MCTS_RATE, MCTS_RATE) if engine == "mcts" else RATES[engine]
     return float(few * (many / few) ** max(math.log10(buckets) - 1.0, 0.0))
 
 
 class Sizes(NamedTuple):
-    """Pairs of iterations are those with 10 and with 100 buckets; a response has as many for each
-    seat as the equilibrium. 0: not at this scale."""
+    """Pairs are for 10 and for 100 buckets; hands are those of each seed."""
 
-    mcts: int
-    outcome: tuple[int, int]
-    external: tuple[int, int]
-    public: tuple[int, int]
-    respond: tuple[tuple[str, int], ...]  # engine and buckets of the responses of Table 2
-    observed: int  # hands
-    many: int  # hands with all cards seen, for a nearly perfect model
-    poki: int  # hands of a match against Poki
-    sparbot: int  # against Sparbot or a strategy
-    swept: int  # iterations of external sampling per seat where many responses are compared
-    swept_hands: int
-    trusts: tuple[float, ...]  # Pconf of responses to Sparbot, beside that of the paper
-    trusted: int  # iterations of external sampling for each seat of these
-
-    def of(self, engine: str, buckets: int) -> int:
-        """Iterations of an engine with so many buckets."""
-        sizes: tuple[int, int] = getattr(self, engine)
-        return sizes[0 if buckets == 10 else 1]
+    seeds: int
+    mcts: int  # iterations
+    public: tuple[int, int]  # iterations of MCCFR
+    respond: tuple[int, int]  # iterations of MCRNR for each seat
+    outcome: int  # iterations of outcome sampling, for each seat of a response
+    observed: int  # games
+    games: tuple[int, ...]  # observed games that are compared
+    poki: int  # hands of the players that are judged
+    beside: int  # hands against Poki of all others
+    sparbot: int
+    further: bool  # whether there are rows beyond those that the rules need
 
 
 SIZES = {
     "quick": Sizes(
+        seeds=3,
         mcts=20_000_000,
-        outcome=(10_000_000, 10_000_000),
-        external=(1_000_000, 600_000),
-        public=(0, 0),
-        respond=(("outcome", 10), ("outcome", 100), ("external", 10)),
+        public=(2_000, 500),
+        respond=(400, 250),
+        outcome=10_000_000,
         observed=20_000,
-        many=0,
-        poki=60_000,
+        games=(2_000, 20_000),
+        poki=30_000,
+        beside=10_000,
         sparbot=2_000_000,
-        swept=100_000,
-        swept_hands=12_000,
-        trusts=(),
-        trusted=0,
+        further=False,
     ),
     "paper": Sizes(
-        mcts=200_000_000,
-        outcome=(1_000_000_000, 1_000_000_000),
-        external=(8_000_000, 4_000_000),
-        public=(6_000, 3_000),
-        respond=(("outcome", 10), ("outcome", 100), ("public", 10), ("public", 100)),
+        seeds=5,
+        mcts=150_000_000,
+        public=(5_000, 2_500),
+        respond=(2_000, 1_000),
+        outcome=50_000_000,
         observed=20_000,
-        many=100_000,
-        poki=120_000,
+        games=(2_000, 20_000, 100_000),
+        poki=400_000,
+        beside=60_000,
         sparbot=4_000_000,
-        swept=400_000,
-        swept_hands=240_000,
-        trusts=(0.0, 0.25, 0.5),
-        trusted=8_000_000,
+        further=True,
     ),
 }
 
 #: Meaning of the sizes, for the report, in addition to harness/report.py.
 MEANING = {
-    "MCTS": "its constant of exploration",
-    "many": "hands with all cards seen, for a model that is nearly perfect; 0: not at this scale",
+    "beside": "hands against Poki, in each seed, of players that are not judged",
+    "further": "whether there are rows beyond those that the rules need",
+    "games": "numbers of observed games that are compared",
     "mcts": "iterations of MCTS",
     "observed": "hands from which the opponent's model was learnt",
-    "respond": "engine and buckets of the responses in the table",
-    "sparbot": "hands of a match against Sparbot or a strategy",
-    "swept_hands": "hands in which these are measured",
-    "trusts": "further values of Pconf, against Sparbot",
-    "trusted": "iterations of external sampling for each seat of the responses to Sparbot by Pconf",
-}
-
-
-class ModelLimit(NamedTuple):
-    """How long a model of Figures 6 and 7 is trained, and how often it is measured."""
-
-    iterations: int  # at most, of outcome sampling
-    every: int  # iterations between measurements
-    external: int  # at most, of external sampling
-    external_every: int
-
-
-#: Enough for every game to reach an exploitability of 0.1, and of 0.03 and 0.01.
-LIMITS = {
-    "quick": ModelLimit(80_000_000, 100_000, 4_000_000, 20_000),
-    "paper": ModelLimit(400_000_000, 1_000_000, 60_000_000, 100_000),
+    "outcome": "iterations of outcome sampling, for each seat of a response",
+    "poki": "hands against Poki in each seed",
+    "public": "iterations of MCCFR by public sampling, with 10 and with 100 buckets",
+    "respond": "iterations of MCRNR by public sampling for each seat, likewise",
+    "sparbot": "hands against Sparbot in each seed",
 }

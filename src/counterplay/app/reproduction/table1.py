@@ -1,339 +1,215 @@
 """Table 1: MCTS10, MCCFR10 and MCCFR100 against Poki and Sparbot, in sb/h.
 
-The paper's MCCFR is outcome sampling, and its rows are judged; external and public sampling are
-judged beside it as ours.
+MCCFR by public chance sampling, which has converged, is judged; outcome sampling, the article's
+engine, stands beside it at the iterations it got.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from counterplay.app.reproduction.harness import old_judge as judge
+from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.old_judge import (
-    Claim,
-    Interval,
-    RuleVariant,
-    Verdict,
-    Winnings,
-)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, above, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
     RECREATED,
-    THREADS,
-    Pairing,
-    PairingResult,
+    C,
+    Key,
+    Plan,
     PlayerFactory,
-    as_text,
-    half_interval,
-    pairing_jobs,
+    PlayerSpec,
+    Row,
+    Rows,
+    by_key,
+    less,
 )
-from counterplay.app.reproduction.sizes import ENGINES, MEANING, SIZES
+from counterplay.app.reproduction.sizes import MEANING, SIZES
+from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 
-PAPER = {
+ARTICLE = {
     "poki": {"MCTS10": 0.077, "MCCFR10": 0.059, "MCCFR100": 0.191},
     "sparbot": {"MCTS10": -0.103, "MCCFR10": -0.091, "MCCFR100": 0.046},
 }
-#: The paper's 95% interval of a cell, and of the difference of two (slips.md).
+#: The article's 95% interval of a cell, and of the difference of two (slips.md).
 CELL, APART = 0.12, 0.17
-#: Differences up to this (sb/h) count as equal where the resolution allows.
-EQUAL = 0.02
-PAPERS_OWN = "as in the paper"
-WHOSE = {"outcome": PAPERS_OWN, "external": "ours", "public": "ours"}
-TRAINED = "with what training may still add"  # judge.when_trained
+#: "Much": at least this share of the article's own difference.
+MUCH = 0.5
+BY = "seeds, deals and observed games vary together; 95% intervals by Student's t over seeds"
 HEADER = (
-    "opponent player engine iterations seconds sb_per_hand standard_error hands "
-    "gained_in_second_half paper"
+    "part opponent player engine iterations observed_games seconds sb_per_hand standard_error "
+    "low high seeds hands paper"
 )
-Key = tuple[str, str, str]  # player, engine, opponent
-Rows = Mapping[Key, Winnings]
 
-# the rules, shared with Table 2
-
-
-def more(rows: Rows, a: Key, b: Key, by: float = 0.0) -> Verdict:
-    """Whether a wins more than b by more than `by`, however long both are trained."""
-    return judge.above(judge.difference(rows[a].final, rows[b].final), by)
-
-
-def between(rows: Rows, a: Key, b: Key) -> Interval:
-    """The difference as measured."""
-    return judge.difference(rows[a].now, rows[b].now)
-
-
-def training(rows: Rows, *keys: Key) -> str:
-    """Gain of the second half of training as text; the largest over bots."""
-    most: dict[tuple[str, str], Interval] = {}
-    for key in keys:
-        one, name = rows[key].gained, key[:2]
-        most[name] = max(most.get(name, one), one, key=lambda gain: gain.value)
-    gains = ", ".join(f"{player} {gain}" for (player, _), gain in most.items())
-    return f"the second half of training gave {gains}"
-
-
-def sampling(engine: str) -> str:
-    """The engine as text, and whether it is the paper's."""
-    return f"({engine} sampling, {WHOSE[engine]})"
-
-
-def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -> Claim:
-    """Every cell of a table beside the paper's own interval; ours by outcome sampling."""
-    inside, off = [], []
-    for player in players:
-        for bot in BOTS:
-            row = rows.get((player, "mcts" if player == "MCTS10" else "outcome", bot))
-            if row is None:
-                continue
-            published = paper[bot][player]
-            inside.append(judge.within(row.final, published - CELL, published + CELL))
-            if not inside[-1]:
-                off.append(f"{player} {bot} {row.now} (paper {published:+.3f})")
-    details = f"{inside.count(True)} of {len(inside)} inside"
-    return Claim(
-        "Each cell lies inside the paper's own interval.",
-        f"ours (outcome sampling, {TRAINED}) is within {CELL:g} of the paper's number in each",
-        details + (f"; not, or not surely: {', '.join(off)}" if off else ""),
-        judge.all_hold(inside) if len(inside) == 2 * len(players) else None,
-    )
-
-
-# the rules of Table 1
+# the rules
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The claims for every engine, the paper's first, with and without the cut-off."""
-    return judge.with_and_without_cutoff(_claims, rows)
+    return [rule(rows) for rule in (wins, loses, wins_convincingly, finer, level)]
 
 
-def _claims(rows: Rows) -> list[Claim]:
-    made = []
-    for engine in WHOSE:
-        if all(("MCCFR100", engine, bot) in rows for bot in BOTS):
-            if all(("MCCFR10", engine, bot) in rows for bot in BOTS):
-                made.append(finer(rows, engine))
-            made.append(wins_convincingly(rows, engine))
-        if ("MCCFR10", engine, "poki") in rows:
-            made += [wins(rows, engine), loses(rows, engine)]
-    made += [level(rows, APART, "the paper's ± 0.17"), level(rows, EQUAL, "our own 0.02 sb/h")]
-    return [*made, cells(rows, PAPER, "MCTS10", "MCCFR10", "MCCFR100")]
+def key(player: str, bot: str) -> Key:
+    """The row of a player that is judged."""
+    return player, "mcts" if player == "MCTS10" else "public", bot
 
 
-def finer(rows: Rows, engine: str) -> Claim:
-    pairs = {bot: (("MCCFR100", engine, bot), ("MCCFR10", engine, bot)) for bot in BOTS}
-    details = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
-    keys = [key for pair in pairs.values() for key in pair]
+def wins(rows: Rows) -> Claim:
+    won = rows[key("MCCFR10", "poki")].interval
+    measured = f"MCCFR10 wins {won} sb/h from Poki (article +0.059)."
+    rule = "The 95% interval of what MCCFR10 (public sampling) wins is above zero."
+    return claim(12, measured, decide(above(won, 0.0)), rule)
 
-    def margin() -> list[Interval]:
-        ours = [(("MCCFR100", "external", bot), ("MCCFR10", "external", bot)) for bot in BOTS]
-        return [between(rows, *pair) for pair in ours]
 
-    return Claim(
-        "Finer buckets win more: MCCFR100 does better than MCCFR10 against both bots. "
-        + sampling(engine),
-        f"the 95% interval of the difference, {TRAINED}, is above zero against both",
-        f"{details}; {training(rows, *keys)}",
-        judge.all_hold([more(rows, *pair) for pair in pairs.values()]),
-        _before(
-            engine,
-            "MCCFR100 above MCCFR10 by twice the standard error",
-            margin,
-            lambda one: one.low > 0,
-            "; ",
-        ),
+def loses(rows: Rows) -> Claim:
+    won = rows[key("MCCFR10", "sparbot")].interval
+    measured = f"MCCFR10 wins {won} sb/h from Sparbot (article -0.091)."
+    rule = "The 95% interval of what MCCFR10 (public sampling) wins is below zero."
+    return claim(13, measured, decide(below(won, 0.0)), rule)
+
+
+def wins_convincingly(rows: Rows) -> Claim:
+    won = {bot: rows[key("MCCFR100", bot)].interval for bot in BOTS}
+    measured = f"MCCFR100 wins {won['poki']} sb/h from Poki and {won['sparbot']} from Sparbot."
+    rule = "Both 95% intervals of MCCFR100 (public sampling) are above zero; in part if one is."
+    return claim(14, measured, decide(*(above(one, 0.0) for one in won.values())), rule)
+
+
+def finer(rows: Rows) -> Claim:
+    margin = {bot: less(rows, key("MCCFR100", bot), key("MCCFR10", bot)) for bot in BOTS}
+    published = {bot: ARTICLE[bot]["MCCFR100"] - ARTICLE[bot]["MCCFR10"] for bot in BOTS}
+    measured = "; ".join(
+        f"{bot.title()} {margin[bot]} sb/h (article {published[bot]:+.3f})" for bot in BOTS
     )
-
-
-def wins(rows: Rows, engine: str) -> Claim:
-    return _one_bot(rows, engine, "poki", "wins a little from Poki", "above", judge.above)
-
-
-def loses(rows: Rows, engine: str) -> Claim:
-    return _one_bot(rows, engine, "sparbot", "loses a little to Sparbot", "below", judge.below)
-
-
-def _one_bot(
-    rows: Rows,
-    engine: str,
-    bot: str,
-    text: str,
-    side: str,
-    side_of: Callable[[Interval, float], Verdict],
-) -> Claim:
-    """MCCFR10 against a bot: on which `side` of zero its winnings are."""
-    key = ("MCCFR10", engine, bot)
-    return Claim(
-        f"MCCFR10 {text}. {sampling(engine)}",
-        f"the 95% interval, {TRAINED}, is {side} zero",
-        f"{rows[key].now}; {training(rows, key)}",
-        side_of(rows[key].final, 0.0),
-        _before(
-            engine,
-            f"the 95% interval is {side} zero",
-            lambda: [rows["MCCFR10", "external", bot].now],
-            lambda one: one.low > 0 if side == "above" else one.high < 0,
-        ),
+    rule = (
+        f"MCCFR100 less MCCFR10 (public sampling) is above {MUCH:g} of the article's difference "
+        f"of +0.13 against both bots; in part if against one."
     )
+    parts = [above(margin[bot], MUCH * published[bot]) for bot in BOTS]
+    return claim(15, f"100 buckets less 10: {measured}.", decide(*parts), rule)
 
 
-def wins_convincingly(rows: Rows, engine: str) -> Claim:
-    keys = [("MCCFR100", engine, bot) for bot in BOTS]
-    details = ", ".join(f"{key[2]} {rows[key].now}" for key in keys)
-    return Claim(
-        f"MCCFR100 wins from both bots. {sampling(engine)}",
-        f"both 95% intervals, {TRAINED}, are above zero",
-        f"{details}; {training(rows, *keys)}",
-        judge.all_hold([judge.above(rows[key].final, 0.0) for key in keys]),
-        _before(
-            engine,
-            "both 95% intervals are above zero",
-            lambda: [rows["MCCFR100", "external", bot].now for bot in BOTS],
-            lambda one: one.low > 0,
-        ),
+def level(rows: Rows) -> Claim:
+    margin = {bot: less(rows, key("MCTS10", bot), key("MCCFR10", bot)) for bot in BOTS}
+    measured = ", ".join(f"{margin[bot]} sb/h against {bot.title()}" for bot in BOTS)
+    rule = (
+        f"MCTS10 less MCCFR10 (public sampling) is within the article's ± {APART:g} with its whole "
+        f"95% interval against both bots; in part if against one."
     )
-
-
-def level(rows: Rows, bound: float, whose: str) -> Claim:
-    """MCTS10 beside the paper's MCCFR10."""
-    pairs = {bot: (("MCTS10", "mcts", bot), ("MCCFR10", "outcome", bot)) for bot in BOTS}
-    details = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
-    margin = [judge.difference(rows[a].final, rows[b].final) for a, b in pairs.values()]
-
-    def ahead() -> list[Interval]:
-        ours = [(("MCCFR10", "external", bot), ("MCTS10", "mcts", bot)) for bot in BOTS]
-        return [between(rows, *pair) for pair in ours]
-
-    before = _before(
-        "outcome" if bound == EQUAL else "",
-        "MCCFR10 (external) is ahead of MCTS10 by no more than twice the standard error",
-        ahead,
-        lambda one: one.low <= 0,
-        "; ",
-    )
-    return Claim(
-        f"MCTS10 and MCCFR10 do equally well against the bots, by {whose}.",
-        f"MCTS10 less MCCFR10 (outcome sampling), {TRAINED}, is between ± {bound:g} against both",
-        f"{details}; {training(rows, pairs['poki'][1])}",
-        judge.all_hold([judge.within(one, -bound, bound) for one in margin]),
-        before,
-    )
-
-
-def _before(
-    engine: str,
-    rule: str,
-    ranges: Callable[[], list[Interval]],
-    holds: Callable[[Interval], bool],
-    comma: str = ", ",
-) -> RuleVariant | None:
-    """The verdict of the earlier rule on the rows it was made for, those of external sampling; it
-    is shown beside the paper's engine."""
-    if engine != "outcome":
-        return None
-    try:
-        measured = ranges()
-    except KeyError:  # this scale has no such rows
-        return None
-    details = comma.join(map(str, measured))
-    return RuleVariant(f"{rule}, external sampling", details, all(map(holds, measured)))
+    parts = [judge.within(one, -APART, APART) for one in margin.values()]
+    return claim(16, f"MCTS10 less MCCFR10: {measured}.", decide(*parts), rule)
 
 
 # the matches
 
 
+def plans(scale: str) -> list[Plan]:
+    size = SIZES[scale]
+    judged = (BOTS, size.poki, size.seeds)
+    found = [Plan(PlayerSpec("MCTS10", "mcts", 10, size.mcts), *judged)]
+    for k, buckets in enumerate((10, 100)):
+        name = f"MCCFR{buckets}"
+        found.append(Plan(PlayerSpec(name, "public", buckets, size.public[k]), *judged))
+    for buckets in (10, 100):
+        spec = PlayerSpec(f"MCCFR{buckets}", "outcome", buckets, size.outcome)
+        found.append(Plan(spec, BOTS, size.beside, 3))
+    return found
+
+
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
-    players = PlayerFactory(scale, store, progress)
-    plan, played = _plan(scale), []
-    for k, pairing in enumerate(plan):
+    rows = played(plans(scale), PlayerFactory(scale, store, progress))
+    picture(rows, ARTICLE, store.folder / "table1.png", TITLE)
+    setting = {**SIZES[scale]._asdict(), "MCTS": f"C = {C:g}", "intervals": BY}
+    lines = [csv_row("table", row, ARTICLE) for row in rows]
+    shown = ([result_table(rows, ARTICLE)], [RECREATED])
+    judged = claims(by_key(rows))
+    return EXPERIMENT.outcome(scale, store.folder, judged, setting, HEADER, lines, *shown)
+
+
+def played(plan: Sequence[Plan], players: PlayerFactory) -> list[Row]:
+    """The rows of all plans."""
+    progress, rows = players.progress, []
+    for k, one in enumerate(plan):
         players.progress = stage_progress(progress, k, len(plan))
-        played.append(pairing.play(players))
-    setting = {**players.size._asdict(), "threads": THREADS, "MCTS": "C = 17"}
-    setting |= training_settings(played)
-    rows = [csv_row(p, PAPER) for p in played]
-    shown = ([result_table(played, PAPER)], [RECREATED])
-    return EXPERIMENT.outcome(scale, store.folder, [], setting, HEADER, rows, *shown)
-
-
-def _plan(scale: str) -> list[Pairing]:
-    players = [("MCTS10", "mcts", 10)]
-    players += [
-        (f"MCCFR{buckets}", engine, buckets)
-        for engine in ENGINES
-        for buckets in (10, 100)
-        if SIZES[scale].of(engine, buckets)
-    ]
-    return [Pairing(*player, opponent) for player in players for opponent in BOTS]
+        rows += one.rows(players)
+    return rows
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return [job for pairing in _plan(scale) for job in pairing_jobs(scale, store, pairing)]
+    return [job for plan in plans(scale) for job in plan.jobs(scale, store)]
 
 
-# results as tables, shared with Table 2
+# results as tables and pictures, shared with Table 2
+
+Published = Mapping[str, Mapping[str, float]]
 
 
-def winnings(played: Sequence[PairingResult]) -> dict[Key, Winnings]:
-    """The numbers that the rules judge."""
-    return {
-        (p.player, p.engine, p.opponent): Winnings(
-            judge.around(p.result.mean, half_interval(p.result)), judge.around(*p.gained)
-        )
-        for p in played
-    }
+def csv_row(part: str, row: Row, article: Published) -> tuple[Any, ...]:
+    spec, won = row.spec, row.interval
+    trained = (spec.name, spec.engine, spec.iterations, spec.games, f"{row.seconds:.1f}")
+    error = won.half / judge.Z
+    numbers = (won.value, error, won.low, won.high, len(row.won), sum(x.hands for x in row.won))
+    published = article[row.opponent].get(spec.name, "")
+    return (part, row.opponent, *trained, *numbers, published)
 
 
-def csv_row(p: PairingResult, paper: Mapping[str, Mapping[str, float]]) -> tuple[object, ...]:
-    trained = (p.opponent, p.player, p.engine, p.iterations, f"{p.seconds:.1f}")
-    published = paper[p.opponent].get(p.player, "") if p.engine in ("outcome", "mcts") else ""
-    won = (p.result.mean, p.result.standard_error, p.result.hands)
-    return (*trained, *won, p.gained[0], published)
-
-
-def result_table(
-    played: Sequence[PairingResult], paper: Mapping[str, Mapping[str, float]]
-) -> ResultTable:
+def result_table(rows: Sequence[Row], article: Published) -> ResultTable:
     """Every player with its engine and training, and what it won from each bot."""
-    by_player: dict[tuple[str, str], dict[str, PairingResult]] = {}
-    for p in played:
-        by_player.setdefault(p[:2], {})[p.opponent] = p
-    rows = []
-    for (player, engine), by in by_player.items():
-        one = by.get(BOTS[0]) or next(iter(by.values()))
-        whose = WHOSE.get(engine, PAPERS_OWN)
-        how = f"{engine} sampling" if engine in WHOSE else engine.upper()
-        published = [paper[b].get(player) if whose == PAPERS_OWN else None for b in BOTS]
-        rows.append(
+    lines: dict[tuple[Any, ...], dict[str, Interval]] = {}
+    for row in rows:
+        spec = row.spec
+        how = (spec.name, spec.engine, f"{spec.iterations:,}", f"{row.seconds:,.0f} s")
+        lines.setdefault((*how[:3],), {})[row.opponent] = row.interval
+    body = []
+    for how, won in lines.items():
+        published = [article[b].get(str(how[0])) for b in BOTS]
+        body.append(
             [
-                player,
-                f"{how}, {whose}",
-                f"{one.iterations:,}",
-                f"{one.seconds:,.0f} s",
-                *(as_text(by[b].result) if b in by else "–" for b in BOTS),
+                *map(str, how),
+                *(str(won[b]) if b in won else "–" for b in BOTS),
                 *("–" if x is None else f"{x:+.3f}" for x in published),
             ]
         )
-    header = ["player", "engine", "iterations", "training", *BOTS]
-    header += [f"{b}, paper (± 0.12)" for b in BOTS]
-    return ResultTable("sb/h won, with 95% intervals", header, rows)
+    header = ["player", "sampling", "iterations", *BOTS, *(f"{b}, article (± 0.12)" for b in BOTS)]
+    return ResultTable("sb/h won, with 95% intervals over seeds and deals", header, body)
 
 
-def training_settings(played: Sequence[PairingResult]) -> dict[str, str]:
-    """Engine, iterations and seconds of each player, for the setting."""
-    return {
-        f"{p.player}, {p.engine}" + (f", for {p.opponent}" if "MCRNR" in p.player else ""): (
-            f"{p.iterations:,} iterations, {p.seconds:.0f} s"
-        )
-        for p in played
-    }
+def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> None:
+    """What each player won from each bot, the article's numbers beside it."""
+    names = list(dict.fromkeys((row.spec.name, row.spec.engine) for row in rows))[::-1]
+    figure, axes = new_figure(1, 2, 10.5, 1.4 + 0.42 * len(names))
+    for axis, bot in zip(axes[0], BOTS, strict=True):
+        for y, name in enumerate(names):
+            for row in rows:
+                if (row.spec.name, row.spec.engine, row.opponent) == (*name, bot):
+                    colour = COLOURS[1] if name[1] == "outcome" else COLOURS[0]
+                    bar = {"fmt": "o", "color": colour, "capsize": 3}
+                    axis.errorbar([row.interval.value], [y], xerr=row.interval.half, **bar)
+            if name[0] in article[bot] and name[1] != "outcome":
+                where = ([article[bot][name[0]]], [y + 0.25])
+                axis.errorbar(*where, xerr=CELL, fmt="D", color="0.55", markersize=4, capsize=2)
+        axis.axvline(0.0, color="0.3", linewidth=0.8)
+        axis.set_yticks(range(len(names)), [f"{name}, {how}" for name, how in names])
+        axis.set_xlabel(f"won from {bot.title()} (re-created), sb/h")
+        axis.set_ylim(-0.6, len(names) - 0.2)
+    axes[0, 1].set_yticklabels([])
+    marks = [("o", COLOURS[0], "converged"), ("o", COLOURS[1], "outcome sampling")]
+    marks.append(("D", "0.55", "the article, ± 0.12"))
+    for marker, colour, label in marks:
+        axes[0, 0].plot([], [], marker, color=colour, label=label)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    save_figure(figure, path, title)
 
 
 TITLE = "Table 1: equilibrium strategies against the bots"
-SECONDS = {"quick": 75, "paper": 1200}  # on two cores
+SECONDS = {"quick": 110, "paper": 2200}  # on two cores
 EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)

@@ -52,7 +52,9 @@ class RestrictedChance(NamedTuple):
     """The workspace of chance: the inner form's, and the coin of the current history."""
 
     inner: Any
-    coin: np.ndarray  # [1]: whether the model plays; the last entry of the buffer
+    #: [1]: bit 0: whether the model plays; above it, the nodes that the model has played (RNR). The
+    #: last entry of the buffer.
+    coin: np.ndarray
 
 
 def restricted_form(form: Any, fixed: Any, restricted: int, p: float) -> RestrictedForm:
@@ -70,6 +72,13 @@ def data_biased_form(
 
 def _contiguous(fixed: Any) -> Any:
     return np.ascontiguousarray(fixed) if isinstance(fixed, np.ndarray) else fixed
+
+
+def take_model_nodes(chance: RestrictedChance) -> int:
+    """The nodes that the model has played since the last call."""
+    played = int(chance.coin[0]) >> 1
+    chance.coin[0] &= 1
+    return played
 
 
 @jit(inline=True)
@@ -90,8 +99,9 @@ def settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
 @answers(settle, RestrictedForm)
 def _settle_restricted(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     """In the restricted subtree, plays the model's nodes."""
-    if chance.coin[ZERO] == 1:
+    if chance.coin[ZERO] & 1 == 1:
         while access.player_at(form.inner, chance.inner, node) == form.restricted:
+            chance.coin[ZERO] += 2
             _, first, count = access.policy_at(form.inner, chance.inner, form.fixed, node)
             node = _follow_model(form, chance, node, first, count, rng)
     return node
@@ -110,7 +120,8 @@ def _settle_biased(form: Any, chance: Any, node: Any, rng: Any) -> Any:
 
 @answers(access.start, RestrictedForm)
 def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
-    chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # once per history
+    heads = 1 if uniform(rng) < form.p else 0  # once per history
+    chance.coin[ZERO] = (chance.coin[ZERO] | 1) ^ (1 - heads)
     return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
 
 

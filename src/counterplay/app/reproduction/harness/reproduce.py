@@ -44,7 +44,6 @@ SCALES = ("quick", "paper")
 EXPERIMENTS: Registry[Experiment] = Registry(
     "experiment", lambda spec: isinstance(spec, Experiment)
 )
-FEW_PROCESSORS = 2  # no more than one training uses: jobs in other processes would gain nothing
 JOBS_SHARE = 0.95  # of the work, where jobs run first
 PRIOR_SECONDS = 20.0  # after so long the measured pace counts as much as the expected one
 SHOWN_CALLS = 4  # of a failure's traceback
@@ -268,8 +267,7 @@ class JobRunner:
     @property
     def active(self) -> bool:
         """Whether jobs run before their experiments; else each experiment computes its pieces."""
-        several = self.processors > FEW_PROCESSORS
-        return several or current() is not None or self.deadline is not None
+        return self.processors > 1 or current() is not None or self.deadline is not None
 
     def split_progress(
         self, progress: ProgressCallback
