@@ -17,6 +17,7 @@ import counterplay as cp
 from counterplay.poker.acpc import client
 from counterplay.poker.acpc.client import AcpcResult, MatchCut, play_acpc
 from counterplay.poker.acpc.player import AcpcPlayer
+from counterplay.poker.acpc.resume import past_states
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.acpc import read_acpc
@@ -142,11 +143,9 @@ def test_a_state_without_our_action_is_of_another_game(states: list[str]) -> Non
         player.respond(states[-1])
 
 
-def test_the_recorded_match_lacks_no_action() -> None:
-    player = AcpcPlayer(Parrot())
-    for line in RECORDED[1:]:
-        if line[0] == ">":
-            player.respond(line[2:])
+def test_the_states_of_a_log_are_those_that_were_sent() -> None:
+    """By the competition's dealer, to one of the players."""
+    assert past_states(DATA / "seed42.log", "Recorded") == HEARD
 
 
 def test_a_dealer_of_another_game_is_left_with_the_result_so_far() -> None:

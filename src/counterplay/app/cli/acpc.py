@@ -236,10 +236,10 @@ def _report(result: MatchResult, log: Path | None, resumed: bool, as_json: bool)
         return
     out.print(f"{result.a} against {result.b}: {result.mean:+.4f} sb/h{interval_text(result)}")
     won = seat_facts(result, result.a, ("the dealer", "the big blind"))
-    facts = {"hands": result.hands, **won, **end_facts(result, log)}
+    end = end_facts(result, log)
     if resumed:  # the seconds are those of the rest
-        del facts["hands per second"]
-    print_facts(facts, False)
+        del end["hands per second"]
+    print_facts({"hands": result.hands, **won, **end}, False)
 
 
 @acpc.command(cls=Command)

@@ -24,7 +24,7 @@ from counterplay.poker.histories.records import cards_text, final_state
 from counterplay.poker.match.referee import settle_deal
 
 _HEADER = MATCH.encode()
-_SENT = re.compile(rf"TO ([12]) at (\d+\.\d+) ({STATE}:\d+:(\d+):.*?)\r?".encode())
+_SENT = re.compile(rf"TO ([12]) at (\d+\.\d+) ({STATE}:\d+:(\d{{1,9}}):.*?)\r?".encode())
 _RECEIVED = re.compile(rb"FROM ([12]) at (\d+\.\d+) [^#;]")
 
 

@@ -200,7 +200,7 @@ def _start_programs(
         if seat.command is None or players[k] is not None:
             continue
         errors = None
-        if plan.log is not None:
+        if plan.log is not None and plan.log.is_file():  # not /dev/null
             errors = plan.log.with_suffix(f".player{k + 1}.err")
             if plan.resume and seat.ours:
                 past = ("--resume", str(plan.log), "--name", plan.names[k])
