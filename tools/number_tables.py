@@ -33,8 +33,12 @@ def table(header: list[str], lines: list[list[str]]) -> str:
 
 
 def won(row: Row, places: int = 3) -> str:
-    """sb/h with the 95% interval."""
-    half = 1.96 * float(row["standard_error"])
+    """sb/h with the 95% interval: that of the file, or from a standard error over so many deals
+    that Student's t is normal."""
+    if "low" in row:
+        half = (float(row["high"]) - float(row["low"])) / 2
+    else:
+        half = 1.96 * float(row["standard_error"])
     return f"{float(row['sb_per_hand']):+.{places}f} ± {half:.{places}f}"
 
 
@@ -42,7 +46,7 @@ def bands_table() -> str:
     scale, entries = best("bots")
     lines = []
     for row in entries:
-        low, high = float(row["low"]), float(row["high"])
+        low, high = float(row["published_low"]), float(row["published_high"])
         band = f"{low:+.3f}" if low == high else f"{low:+.3f} to {high:+.3f}"
         fitted = " (fitted)" if row["fitted"] == "True" else ""
         off = float(row["difference"])
@@ -69,10 +73,7 @@ def games_table() -> str:
     """MCRNR10 against Poki by observed games."""
     _, entries = best("fig8")
     some = [row for row in entries if row.get("part") == "observed games"]
-    lines = []
-    for row in some:
-        half = (float(row["high"]) - float(row["low"])) / 2
-        lines.append([f"{int(row['games']):,}", f"{float(row['sb_per_hand']):+.3f} ± {half:.3f}"])
+    lines = [[f"{int(row['games']):,}", won(row)] for row in some]
     return table(["observed games", "MCRNR10 against Poki, sb/h"], lines)
 
 

@@ -133,6 +133,13 @@ def test_a_table_follows_its_file(script: Any, tmp_path: Path, monkeypatch: Any)
     assert "+1.100" in made[1]
 
 
+def test_winnings_have_the_interval_of_their_file(script: Any) -> None:
+    """Which is Student's t where sessions are few; z where there is only a standard error."""
+    row = {"sb_per_hand": "0.1", "standard_error": "0.01"}
+    assert script.number_tables.won(row) == "+0.100 ± 0.020"
+    assert script.number_tables.won({**row, "low": "0.05", "high": "0.15"}) == "+0.100 ± 0.050"
+
+
 def test_a_number_in_a_sentence_follows_its_file(
     script: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:

@@ -10,9 +10,10 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
+    source_version,
     stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import around
+from counterplay.app.reproduction.harness.judge import Interval
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.registry import load
@@ -56,7 +57,10 @@ BANDS = (
     Band("sparbot", "always-raise", 1.354, 1.354, "2004; PsOpti2 +.319, PsOpti1 +.635", MANY),
     Band("sparbot", "poki", 0.045, 0.093, "PsOpti2 2003, Sparbot 2004", FEW),
 )
-HEADER = "player opponent low high sb_per_hand standard_error hands difference fitted"
+HEADER = (
+    "player opponent published_low published_high sb_per_hand standard_error low high hands "
+    "difference fitted"
+)
 
 
 def _match(band: Band, scale: str, store: PieceStore, progress: ProgressCallback) -> dict[str, Any]:
@@ -67,10 +71,11 @@ def _match(band: Band, scale: str, store: PieceStore, progress: ProgressCallback
         match = (load("holdem(buckets=10)"), *players, hands, MATCH_SEED)
         result = play_match(*match, progress=progress, processes=1, luck_adjusted=False)
         low, high = result.interval
-        error = result.standard_error
-        return {"mean": result.mean, "error": error, "half": (high - low) / 2, "hands": hands}
+        numbers = {"mean": result.mean, "error": result.standard_error, "low": low, "high": high}
+        return {**numbers, "hands": hands}
 
     recipe = {"players": [band.player, band.opponent], "hands": hands, "seed": MATCH_SEED}
+    recipe["code"] = source_version(_match)
     return dict(store.value("bots", recipe, make))
 
 
@@ -79,10 +84,10 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     for k, band in enumerate(BANDS):
         won = _match(band, scale, store, stage_progress(progress, k, len(BANDS)))
         off = band.off_by(won["mean"])
-        ours = str(around(won["mean"], won["half"]))
+        ours = Interval(won["mean"], won["low"], won["high"])
         who = [band.player, band.opponent]
-        rows.append([*who, band.published(), ours, f"{off:+.3f}", band.source])
-        numbers = (won["mean"], won["error"], won["hands"], off, band.fitted)
+        rows.append([*who, band.published(), str(ours), f"{off:+.3f}", band.source])
+        numbers = (ours.value, won["error"], ours.low, ours.high, won["hands"], off, band.fitted)
         lines.append((*who, band.low, band.high, *numbers))
     header = ["player", "opponent", "published", "ours (95%)", "off by", "source"]
     setting = {"hands": [band.hands[scale] for band in BANDS]}
@@ -103,5 +108,5 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
-SECONDS = {"quick": 10, "paper": 120}  # on two cores
+SECONDS = {"quick": 8, "paper": 120}  # on two cores
 EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=10, priority=7)

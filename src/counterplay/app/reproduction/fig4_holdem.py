@@ -72,7 +72,7 @@ class Fig4HoldemScale(NamedTuple):
     reference: int  # iterations of external sampling for the pre-computed profile
 
 
-QUICK = (100_000_000, 50_000_000, 500_000, 3_000_000, 3, 6, 1, 400_000, 1_000_000)
+QUICK = (100_000_000, 40_000_000, 500_000, 2_000_000, 3, 5, 1, 400_000, 1_000_000)
 PAPER = (200_000_000, 100_000_000, 4_000_000, 10_000_000, 5, 10, 3, 1_000_000, 4_000_000)
 SCALES = {
     "quick": Fig4HoldemScale(*QUICK),
@@ -281,7 +281,7 @@ def _picture(curves: list[np.ndarray], by_c: np.ndarray, iterations: int, path: 
 
 
 TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
-SECONDS = {"quick": 175, "paper": 800}  # on two cores
+SECONDS = {"quick": 150, "paper": 800}  # on two cores
 EXPERIMENT = Experiment(
     "fig4-holdem",
     TITLE,
