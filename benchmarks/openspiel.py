@@ -23,8 +23,8 @@ PEERS = {
 }
 #: Target for the ratio, by game.
 OUTCOME_SAMPLING = {"kuhn": 30, "leduc": 30, "bluff(1,1,6)": 30, "goofspiel(4)": 30}
-CFR = {"kuhn": 30, "leduc": 80, "bluff(1,1,6)": 150}
-EXPLOITABILITY = {"bluff(1,1,6)": 1000}
+CFR = {"kuhn": 80, "leduc": 400, "bluff(1,1,6)": 200}
+EXPLOITABILITY = {"bluff(1,1,6)": 5000}
 
 Row = tuple[str, str, str, str, str, str]
 HEADER = ("work", "this project /s", "OpenSpiel /s", "ratio (range)", "asked for", "reached")

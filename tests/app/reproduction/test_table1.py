@@ -8,6 +8,17 @@ from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
 from counterplay.app.reproduction import table1
 from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.players import Key, Row
+
+
+def settled(**changes: float) -> dict[Key, Row]:
+    """MCTS10 has been trained for long."""
+    found = table(**changes)
+    for bot in ("poki", "sparbot"):
+        one = found["MCTS10", "mcts", bot]
+        found["MCTS10", "mcts", bot] = one._replace(spec=one.spec._replace(iterations=table1.FLAT))
+    return found
+
 
 CASES: Cases = {
     table1.wins: {
@@ -34,8 +45,8 @@ CASES: Cases = {
     },
     table1.level: {
         HOLDS: lambda: table1.level(table()),
-        IN_PART: lambda: table1.level(table(MCTS10_poki=-0.3)),
-        FAILS: lambda: table1.level(table(MCTS10_poki=-0.3, MCTS10_sparbot=-0.4)),
+        IN_PART: lambda: table1.level(settled(MCTS10_poki=-0.3)),
+        FAILS: lambda: table1.level(settled(MCTS10_poki=-0.3, MCTS10_sparbot=-0.4)),
         OPEN: lambda: table1.level(table(0.1)),
     },
 }
@@ -53,6 +64,12 @@ def test_much_better_is_more_than_better() -> None:
     """+0.02 sb/h is above zero and far from the article's +0.13."""
     given = table(0.001, MCCFR100_poki=0.079, MCCFR100_sparbot=-0.071)
     assert table1.finer(given).verdict is FAILS
+
+
+def test_mcts_that_still_learns_is_not_found_worse() -> None:
+    assert table1.level(table(MCTS10_sparbot=-0.4)).verdict is OPEN
+    assert table1.level(settled(MCTS10_sparbot=-0.4)).verdict is IN_PART
+    assert table1.level(table(MCTS10_sparbot=0.4)).verdict is IN_PART
 
 
 def test_outcome_sampling_decides_nothing() -> None:

@@ -10,6 +10,7 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
+    source_version,
     stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import Interval
@@ -74,6 +75,7 @@ def _match(band: Band, scale: str, store: PieceStore, progress: ProgressCallback
         return {**numbers, "hands": hands}
 
     recipe = {"players": [band.player, band.opponent], "hands": hands, "seed": MATCH_SEED}
+    recipe["code"] = source_version(_match)
     return dict(store.value("bots", recipe, make))
 
 

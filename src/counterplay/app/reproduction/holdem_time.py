@@ -25,6 +25,7 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
     SolverVariant,
+    source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.plotting import band, new_figure, save_figure
@@ -95,7 +96,9 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     made = fig4_holdem.curves_of(drawn, _plan(scale), store, progress)
     n = size.seeds
     curves = {name: np.array(made[k * n : (k + 1) * n]) for k, name in enumerate(VARIANTS)}
-    vanilla = store.value("vanilla", {}, lambda: vanilla_seconds(load(GAME)))
+    vanilla = store.value(
+        "vanilla", {"code": source_version(vanilla_seconds)}, lambda: vanilla_seconds(load(GAME))
+    )
     _picture(curves, drawn.reference, folder / "holdem-time.png")
     sampled = {name: one for name, one in curves.items() if name != "chance"}
     judged = [rules.fraction(sampled, curves["chance"], LEVEL, vanilla)]
