@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli.display import Worded, err, named, out, print_facts, status
+from counterplay.app.cli.display import (
+    Worded,
+    err,
+    named,
+    out,
+    print_facts,
+    status,
+    suggested,
+)
 from counterplay.app.cli.options import AsJson
 from counterplay.core.base.errors import BadParameter
 
@@ -128,7 +135,7 @@ def model(
             ),
             "verdict": Worded(VERDICTS[quality.verdict], quality.verdict),
             "a response would win": _would_win(won),
-            "advice": _advice(won, target),
+            "advice": _advice(won, target, game),
             "saved in": str(target),
         }
         | ({"text": learnt.text()} if text and as_json else {}),
@@ -150,9 +157,9 @@ def _would_win(won: MatchResult) -> Worded:
     return Worded(text, won.mean)
 
 
-def _advice(won: MatchResult, target: Path) -> Worded:
+def _advice(won: MatchResult, target: Path, game: str) -> Worded:
     if won.interval[0] > 0:
-        words = shlex.join(["counterplay", "respond", str(target)])
+        words = suggested("respond", str(target), game=game)
         return Worded(f"respond to it: {words}", "respond")
     return Worded("collect more hands before you rely on it", "more hands")
 
