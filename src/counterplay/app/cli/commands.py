@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import sys
 import warnings
 from contextlib import suppress
@@ -193,10 +192,11 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
-        name = ["--game", result.game.name] if is_user_defined(result.game.name) else []
-        if result.game.can("bots"):
-            out.print(f"play it: counterplay match {shlex.quote(str(folder))} always-call")
-        out.print(f"look at it: {shlex.join(['counterplay', 'show', str(folder), *name])}")
+        game, where = result.game, str(folder)
+        if game.can("bots"):
+            play = display.suggested("match", where, "always-call", game=game.name)
+            out.print(f"play it: {play}")
+        out.print(f"look at it: {display.suggested('show', where, game=game.name)}")
     if discovered:
         out.print(f"{n_infosets:,} information sets were found, without a tree")
     if result.stopped_by == "memory":

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from counterplay.core.base.display import finite
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.registry import is_user_defined
+from counterplay.core.base.registry import runs_user_code
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -36,13 +36,19 @@ MILLIBETS_KEY = "_mbg"  # behind a key
 TRAVERSING = "traversing the boards"
 
 
+def suggested(*words: str, game: str | None = None) -> str:
+    """A command to type next. A game of the user's code is named again, since no file may run
+    code."""
+    named = ["--game", str(game)] if runs_user_code(game) else []
+    return shlex.join(["counterplay", *words, *named])
+
+
 def resume_hint(command: str, folder: Path, game: str | None = None) -> str:
-    """The command that continues a stopped run; a user-defined game must be typed again, since no
-    file may run code."""
-    words = ["counterplay", command, "--resume", str(folder)]
-    if is_user_defined(game):
-        words += ["--game", str(game)] if command == "respond" else [str(game)]
-    return f"continue with: {shlex.join(words)}"
+    """The command that continues a stopped run."""
+    words = [command, "--resume", str(folder)]
+    if command == "solve" and game is not None and runs_user_code(game):
+        return f"continue with: {suggested(*words, game)}"
+    return f"continue with: {suggested(*words, game=game)}"
 
 
 class Name(str):

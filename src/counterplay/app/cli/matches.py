@@ -4,7 +4,6 @@ table of its state (`--learn`)."""
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli.display import err, out, print_facts, print_json, share_progress
+from counterplay.app.cli.display import (
+    err,
+    out,
+    print_facts,
+    print_json,
+    share_progress,
+    suggested,
+)
 from counterplay.app.cli.options import PLAYER, AsJson, Ray, Seed, integer, use_ray
 from counterplay.core.base.errors import BadParameter, Interrupted
 
@@ -108,7 +114,7 @@ def match(
         ignored = {swap: duplicate, "--luck-adjusted": luck, "--ray": ray}
         _check_learner(b, hands, [name for name, value in ignored.items() if value is not None])
     else:
-        _check_match(a, b, learner)
+        _check_match(a, b, game, learner)
     use_ray(ray)
     plan: dict[str, Any] = {"log": log, "observer": observer}
     try:
@@ -128,13 +134,15 @@ def match(
         raise typer.Exit(130)
 
 
-def _check_match(a: str, b: str | None, learner: dict[str, Any]) -> None:
+def _check_match(a: str, b: str | None, game: str | None, learner: dict[str, Any]) -> None:
     """Refuses a match without a second player, and options of a learner."""
     if b is None:
         from counterplay.poker.players import game_between
 
-        other = "always-call" if game_between([a]).can("bots") else "uniform"
-        words = shlex.join(["counterplay", "match", a, other])
+        loaded = game_between([a], game)
+        others = ["always-call"] if loaded.can("bots") else ["uniform"] * (loaded.n_players - 1)
+        named = ["--game", game] if game is not None else []
+        words = suggested("match", a, *others, *named)
         raise BadParameter(f"{a} against whom? For example: {words}")
     if learner:
         name = next(iter(learner))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli.display import Worded, err, named, out, print_facts, status
+from counterplay.app.cli.display import (
+    Worded,
+    err,
+    named,
+    out,
+    print_facts,
+    status,
+    suggested,
+)
 from counterplay.app.cli.options import AsJson
 from counterplay.core.base.errors import BadParameter
 
@@ -110,7 +117,7 @@ def model(
     if text and not as_json:
         out.print(learnt.text())
     shown, half = float((seen.cards[:, 0] >= 0).mean()), (won.interval[1] - won.interval[0]) / 2
-    command = shlex.join(["counterplay", "respond", str(target)])
+    command = suggested("respond", str(target), game=game)
     print_facts(
         {
             "player": player,

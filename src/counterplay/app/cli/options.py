@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.registry import is_user_defined
+from counterplay.core.base.registry import runs_user_code
 
 MOST = 10**18  # of any count
 LOCAL = "local"
@@ -218,7 +218,7 @@ def refuse_but_limits(
     """Refuses everything but limits beside --resume; a user-defined game must be typed again, since
     no file may run code."""
     allowed = ["resume", "iterations", "seconds", "target", "ray", "as_json", *also]
-    allowed += ["game"] if is_user_defined(game) else []
+    allowed += ["game"] if runs_user_code(game) else []
     refuse_others(context, allowed, f"--resume takes everything but the limits from the {what}")
 
 

@@ -3,7 +3,6 @@ probabilities."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import chain, islice
@@ -63,7 +62,8 @@ def evaluate(
     options = opt.measure_options(backend, flops, seed)
     if loaded.evaluator.on_request:
         if against is not None:
-            words = shlex.join(["counterplay", "match", strategy, against])
+            named = ["--game", game] if game is not None else []
+            words = display.suggested("match", strategy, against, *named)
             raise BadParameter(f"--against is not for hold'em; {words}")
         opt.use_ray(ray)
         with display.share_progress("tables") as progress:
@@ -75,7 +75,7 @@ def evaluate(
     if options:
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {loaded.name}")
     if not loaded.evaluator.immediate:
-        words = shlex.join(["counterplay", "match", strategy, "uniform", "--game", loaded.name])
+        words = display.suggested("match", strategy, "uniform", "--game", loaded.name)
         raise BadParameter(f"{loaded.name} is too large to evaluate exactly; play it: {words}")
     with display.status(f"evaluating {strategy}"):
         profile = players.strategy(strategy)

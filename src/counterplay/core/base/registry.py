@@ -278,6 +278,11 @@ def is_user_defined(text: object) -> bool:
     return isinstance(text, str) and _USER_DEFINED.fullmatch(text) is not None
 
 
+def runs_user_code(name: object) -> bool:
+    """Whether loading a game runs a file of the user: its own, or that of an argument."""
+    return is_user_defined(name) or (isinstance(name, str) and bool(_USER_ARGUMENT.search(name)))
+
+
 def split_user_defined(text: str) -> tuple[Path, str, str]:
     """File, name, and the arguments behind it, such as `(3)`."""
     match = _USER_DEFINED.fullmatch(text)
@@ -356,8 +361,8 @@ def user_code_reason(error: BaseException) -> str:
 
 
 def check_not_user_defined(name: str, where: object, way: str) -> None:
-    """Refuses a name from a file that would run code, also as an argument of a game."""
-    if is_user_defined(name) or _USER_ARGUMENT.search(name):
+    """Refuses a name from a file that would run code."""
+    if runs_user_code(name):
         raise CounterplayError(
             f"{where}: is for {shown(name)}, a game in a file of its own, which is not run "
             f"because another file names it; {way}"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from counterplay.core.forms.strategy import Strategy
 
 USER_DEFINED = "my_game.py:MyGame"  # how to name a user-defined game
+#: How to open a file of a user-defined game.
+NAME_THE_GAME = "give the game: --game (of solve: its argument), in Python game="
 LARGEST_NUMBER = 10**9
 TREE = re.compile(r"([(,])\s*tree\s*=\s*(True|False)\s*(?=[,)])")
 
@@ -160,7 +162,7 @@ def _user_rules(name: str) -> Any:
 
 def recorded_game(name: str, where: object) -> Game:
     """The game that a file names; refuses a user-defined one, whose code would have to run."""
-    check_not_user_defined(name, where, "give the game: --game, in Python game=")
+    check_not_user_defined(name, where, NAME_THE_GAME)
     return load(name)
 
 

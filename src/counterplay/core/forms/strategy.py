@@ -18,7 +18,7 @@ from counterplay.core.base.registry import check_not_user_defined
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.display import StrategyDisplay
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.registry import EXCHANGES, as_game, load
+from counterplay.core.forms.registry import EXCHANGES, NAME_THE_GAME, as_game, load
 from counterplay.core.forms.sequence import plan_from_policy
 from counterplay.core.kernels.policy import normalise
 
@@ -266,7 +266,7 @@ class Strategy(StrategyDisplay):
         if not isinstance(name, str):
             raise BadFile(f"{path}: damaged (no game in it)")
         if game is None:
-            check_not_user_defined(name, path, "give the game: --game, in Python game=")
+            check_not_user_defined(name, path, NAME_THE_GAME)
             try:
                 game = load(name)
             except CounterplayError as error:
