@@ -19,6 +19,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
+from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.betting.betting import betting_tree
 from counterplay.poker.vector.chance import HoldemChance
 from counterplay.poker.vector.learner_tables import HoldingRows, LearnerTables
@@ -53,17 +54,15 @@ def cfr_br(seed: int) -> None:
     """CFR-BR in the abstractions: plain regret matching, linear average."""
     for name, (marks, published) in CFR_BR.items():
         game = cp.load(name)
-
-        def note(progress: cp.Progress, game: cp.Game = game, marks: object = marks) -> None:
-            if progress.iterations in marks:  # type: ignore[operator]
-                value = MB * cp.exploitability(game, progress.strategy())
-                row = (progress.iterations, round(progress.seconds, 1), round(value, 2))
-                add_row([game.name, "cfr-br", *row, published])
-
-        cp.solve(
-            game, "cfr-br", iterations=marks[-1], measure_every=marks[0], callback=note, seed=seed,
-            plus=False, threads=2,
-        )  # fmt: skip
+        solver = new_solver(game, "cfr-br", seed, {"plus": False, "threads": 2})
+        spent = 0.0
+        for mark in marks:
+            before = time.perf_counter()
+            solver.step(mark - solver.iterations)
+            spent += time.perf_counter() - before
+            value = MB * cp.exploitability(game, solver.strategy())
+            row = (mark, round(spent, 1), round(value, 2))
+            add_row([game.name, "cfr-br", *row, published])
 
 
 def linear_cfr(seed: int) -> None:
