@@ -77,7 +77,7 @@ class Device:
     def free_bytes(self) -> int:
         """Returns the memory of the device that is free."""
         free, _ = self.cupy.cuda.runtime.memGetInfo()
-        return int(free) + self.cupy.get_default_memory_pool().free_bytes()
+        return int(free + self.cupy.get_default_memory_pool().free_bytes())
 
     def compile(self, source: str, exact: bool = False) -> Callable[[str], Kernel]:
         """Returns a function that gives the kernels of a source by name. `exact`: no fused

@@ -200,7 +200,7 @@ class CfrBr(Solver):
         self._current = flag(current, "current")
         where = {"backend": one_of(backend, BACKENDS, "backend")} if backend != "cpu" else {}
         whole_number(threads, 1, SEATS, "threads")
-        more = {"current": True} if current else {}
+        more: dict[str, Any] = {"current": True} if current else {}
         more |= {"ramp": whole_number(ramp, 1, None, "ramp")} if ramp != 1 else {}
         more |= {"threads": threads} if threads > 1 else {}
         super().__init__(game, seed, problem, **given, **more, **where)

@@ -154,11 +154,9 @@ def _make(numbers: BucketNumbers, kind: str) -> EhsAbstraction:
         if number is not None:
             whole_number(number, 1, MOST_BUCKETS, name)
     all_streets = numbers["buckets"] if numbers["buckets"] is not None else DEFAULT_BUCKETS
-    default = dict.fromkeys(STREETS, all_streets)
-    if kind == CLASSES:
-        default[STREETS[0]] = N_CLASSES
-    given = {street: numbers[street] for street in STREETS if numbers[street] is not None}
-    return EhsAbstraction(tuple((default | given).values()), kind)
+    first = N_CLASSES if kind == CLASSES else all_streets
+    given = zip((numbers[street] for street in STREETS), (first, *[all_streets] * 3), strict=True)
+    return EhsAbstraction(tuple(usual if n is None else n for n, usual in given), kind)
 
 
 ABSTRACTION = AbstractionSpec("ehs", _make)

@@ -96,7 +96,10 @@ def _regret_matching(street: Street) -> str:
         for k in decisions_of(street, player):
             below, before = children(street, k), int(street.sequence[player, k])
             lines.append("{")
-            lines += [f"const float r{c} = fmax(regret[{c - 1} * PLANE + at], 0.0);" for c in below]
+            lines += [
+                f"const float r{c} = fmax((double)regret[{c - 1} * PLANE + at], 0.0);"
+                for c in below
+            ]
             lines += [
                 f"const float total = {' + '.join(f'r{c}' for c in below)};",
                 "const float scale = total > 0.f ? 1.f / total : 0.f;",
