@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
-from counterplay.core.base.display import finite
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.registry import runs_user_code
 
@@ -97,6 +96,8 @@ def _text(value: Any) -> str:
 
 def print_json(data: Any) -> None:
     """Prints one line of JSON; numbers that are not finite are null."""
+    from counterplay.core.base.display import finite
+
     print(json.dumps(finite(data), allow_nan=False))
 
 

@@ -278,21 +278,11 @@ def frontier(
     opponent = find_strategy(model, game)
     chosen = _algorithm(context, algorithm, opponent.game, None)
     opt.use_ray(ray)
+    options: dict[str, Any] = {"player": seat, "algorithm": chosen, "engine": engine, "seed": seed}
+    options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     try:
         with display.share_progress("frontier") as progress:
-            curve = compute(
-                opponent.game,
-                opponent,
-                values,
-                player=seat,
-                algorithm=chosen,
-                engine=engine,
-                iterations=iterations,
-                seconds=seconds,
-                seed=seed,
-                progress=progress,
-                measure=measure or None,
-            )
+            curve = compute(opponent.game, opponent, values, progress=progress, **options)
     except KeyboardInterrupt as stop:
         partial_curve: Any = stop.result if isinstance(stop, Interrupted) else None
         if partial_curve is None:
