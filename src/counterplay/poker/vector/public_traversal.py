@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import matching_factors
 from counterplay.core.kernels.simd import LANES, add_rows, set_product
@@ -293,28 +295,29 @@ def traverse_board(streets: Any, board: Board, it: Iteration, work: TraversalWor
     """Traverses the betting on one board and updates both players' regrets and strategy sums. The
     four streets are written out, since selecting them by number takes long to compile."""
     first, flop, turn, river = streets
+    preflop, second, third, last = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
     n = int(board.size[0])
     for h in range(index(n)):
         for lane in range(_LANES):
             work.y[0, 0, h, lane] = work.y[0, 1, h, lane] = work.y[0, 2, h, lane] = 1.0
     if board.n_buckets[3] <= FEW:
-        count_bucket_cards(3, board, work)
-    set_policies(first, 0, 0, board, it, work)
+        count_bucket_cards(last, board, work)
+    set_policies(first, preflop, preflop, board, it, work)
     for g in range(len(flop.public_node)):
         pass_reach_to_lanes(first, g, board, it, work)
-        set_policies(flop, 1, g, board, it, work)
+        set_policies(flop, second, g, board, it, work)
         for a in range(len(flop.onward)):
             work.onward_end[1] = a
             here = g * len(flop.onward) + a
-            pass_reach(flop, 1, a, board, it, work)
-            set_policies(turn, 2, here, board, it, work)
+            pass_reach(flop, second, a, board, it, work)
+            set_policies(turn, third, here, board, it, work)
             for b in range(len(turn.onward)):
                 work.onward_end[2] = b
                 below = here * len(turn.onward) + b
-                pass_reach(turn, 2, b, board, it, work)
-                set_policies(river, 3, below, board, it, work)
-                end_last_street(river, 3, below, board, it, work)
-            end_street(turn, 2, here, board, it, work)
-        end_street(flop, 1, g, board, it, work)
+                pass_reach(turn, third, b, board, it, work)
+                set_policies(river, last, below, board, it, work)
+                end_last_street(river, last, below, board, it, work)
+            end_street(turn, third, here, board, it, work)
+        end_street(flop, second, g, board, it, work)
         _collect_lanes(first, g, n, work)
-    end_street(first, 0, 0, board, it, work)
+    end_street(first, preflop, preflop, board, it, work)
