@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.solvers.measures import most_frequent
+from counterplay.core.solvers.lower_bound import most_frequent
 
 OTHERS = ("mcts", "mccfr-external")
 ASK: dict[str, Any] = {"iterations": 20_000, "games": 40_000, "seeds": 2}

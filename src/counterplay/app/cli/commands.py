@@ -179,6 +179,8 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             "exploitability": result.exploitability,
             "values": values,
             "stopped_by": result.stopped_by,
+            "visits": result.visits,
+            "too_few_iterations": result.too_few is not None,
             **({"information_sets_found": n_infosets} if discovered else {}),
             "folder": str(folder),
         }
@@ -188,6 +190,8 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
         f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
         f"{result.seconds:.2f} s ({rate:,.0f} per second)"
     )
+    if result.too_few is not None:
+        out.print(result.too_few)
     if values is not None:
         out.print(
             f"{display.exploitability_name(result.game)} = {result.exploitability:.3g}   "

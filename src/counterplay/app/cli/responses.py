@@ -189,6 +189,8 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
         "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
+    if response.too_few is not None:
+        facts["note"] = response.too_few
     evaluator = response.game.evaluator
     if evaluator.immediate or evaluator.on_request:
         facts |= display.unit_fact(response.game) | _values(response, as_json)
@@ -308,10 +310,16 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
     """Writes the files and prints the table, with a recommended p within `limit`."""
     curve.save_csv(folder / "frontier.csv")
     curve.plot(folder / "frontier.png")
-    advice = None if limit is None or curve.least_risk > limit else curve.recommend(limit)
+    advice, why = None, None
+    if limit is not None:
+        try:
+            advice = curve.recommend(limit)
+        except BadParameter as error:
+            why = str(error)
     if as_json:
         best = advice and advice.p
-        print_json({"game": curve.game.name, "points": _points(curve), "recommended_p": best})
+        facts = {"game": curve.game.name, "points": _points(curve), "recommended_p": best}
+        print_json(facts | ({} if curve.too_few is None else {"note": curve.too_few}))
         return
     out.print(curve.table())
     if curve.game.evaluator.on_request:
@@ -321,6 +329,8 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
             f"p = {advice.p:g} wins {float(advice.exploitation):.4g} and risks "
             f"{float(advice.exploitability):.4g} {curve.game.unit}."
         )
+    elif limit is not None and curve.least_risk <= limit:
+        out.print(f"{why}.")
     elif limit is not None:
         out.print(
             f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "

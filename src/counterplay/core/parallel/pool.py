@@ -212,8 +212,10 @@ class ThreadPool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         threads = range(len(self.workers))
         self._algorithm, self._blocked = algorithm, False
-        if n == 0 and self._owed.any():
-            return PoolProgress(0, 0)
+        if n == 0:  # compiles what a synchronisation needs
+            algorithm.merge(tuple(w.tables for w in self.workers), algorithm.new_mean(), 0)
+            if self._owed.any():
+                return PoolProgress(0, 0)
         jobs = [self._executor.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, even if one fails
         results = _results(jobs)

@@ -14,10 +14,12 @@ from typing import Any
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
+from counterplay.core.base.progress import shown
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.jit import clock
 from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import default_solver, new_solver
@@ -25,8 +27,8 @@ from counterplay.core.solvers.base import Solver
 from counterplay.core.solvers.folder import Measurement
 from counterplay.core.solvers.limits import Limits as Limits
 from counterplay.core.solvers.limits import Progress as Progress
-from counterplay.core.solvers.limits import check_limits as check_limits
 from counterplay.core.solvers.limits import check_target as check_target
+from counterplay.core.solvers.limits import default_limits
 
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
@@ -36,6 +38,9 @@ METRICS_SECONDS = 1.0  # between two writings of `metrics.csv`, which others may
 #: the time.
 MEASURE_FACTOR = 1.25
 MEASURE_SHARE = 0.1
+#: Mean visits of an information set below which what a sampling solver has learnt means nothing:
+#: its strategy is nearly uniform, or that of the first samples.
+FEW_VISITS = 10.0
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,29 @@ class Run(Tabular):
     stopped_by: str
     version: str
     started_at: int  # iterations at the start of this call; 0 unless resumed
+    target: float | None  # the exploitability at which to stop, if any
     _solver: Solver = field(repr=False)
 
     @property
     def exploitability(self) -> float:
         """The last one measured (b1 + b2), NaN if none."""
         return self.metrics[-1].exploitability if self.metrics else math.nan
+
+    @property
+    def visits(self) -> float:
+        """How often the solver has visited an information set, on average: of all, or of those
+        discovered. The iterations of a solver that traverses the whole game."""
+        return self._solver.visits
+
+    @property
+    def too_few(self) -> str | None:
+        """A sentence if `visits` are too few for the strategy to mean anything; else None."""
+        if not self._solver.sampled or self.visits >= FEW_VISITS:
+            return None
+        return (
+            f"too few iterations: {self.visits:.2g} visits of an information set on average, and "
+            f"below {FEW_VISITS:g} the strategy is nearly that of a random player"
+        )
 
     def columns(self) -> Columns:
         """One row per measurement."""
@@ -71,6 +93,8 @@ class Run(Tabular):
     def _repr_html_(self) -> str:
         note = f"{self.iterations:,} iterations in {self.seconds:.3g} s"
         parts = [display.heading(f"{self.game.name}, {self.algorithm}", note)]
+        if self.too_few is not None:
+            parts.append(display.heading("", self.too_few))
         measured = _measured(self)
         if measured:
             last = measured[-1].exploitability
@@ -101,7 +125,8 @@ def solve(
     **options: Any,
 ) -> Run:
     """Computes an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
-    most `target` is reached.
+    most `target` is reached; without any of them until an exploitability of 0.01% of the payoff
+    range (`run.target`), or for a minute.
 
     `algorithm` None: `cfr+` for two players, sampling where the game is too large for that
     (`run.algorithm` says which). `measure_every`: iterations between two measurements of
@@ -110,12 +135,12 @@ def solve(
     from which `resume` continues bit for bit. Other options belong to the algorithm. Ctrl-C raises
     `Interrupted`, whose `result` is the run so far.
     """
-    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game)
     _warn_without_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
-    check_target(solver.game, target)
-    return run_solver(solver, limits, folder)
+    check_target(game, target)
+    return run_solver(solver, default_limits(game, limits), folder)
 
 
 def _warn_without_guarantee(game: Game) -> None:
@@ -158,7 +183,7 @@ def resume(
     A run that has reached its limit is returned as it is: `started_at` equals `iterations`. `game`
     is needed only for a user-defined game.
     """
-    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
     config = run_folder.read_config(path)
     if "response" in config:
@@ -170,7 +195,7 @@ def resume(
         config["options"],
     )
     check_target(solver.game, target)
-    return resume_solver(path, solver, limits)
+    return resume_solver(path, solver, default_limits(solver.game, limits))
 
 
 def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
@@ -200,7 +225,9 @@ class _Loop:
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
-        with stop_signals() as stop:
+        limits = self.limits
+        bar = shown(limits.on_chunk, iterations=limits.iterations, seconds=limits.seconds)
+        with stop_signals() as stop, bar as self.on_chunk:
             self.solver.step(0)  # compile before the clock starts
             reason = "target" if self._on_target() else self._until_stopped(stop)
             if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
@@ -225,6 +252,7 @@ class _Loop:
             reason,
             version(),
             self.started_at,
+            self.limits.target,
             solver,
         )
 
@@ -258,8 +286,7 @@ class _Loop:
                     return "target"
                 if limits.callback is not None and limits.callback(self._progress()) is True:
                     return "callback"
-            if limits.on_chunk is not None:
-                limits.on_chunk(self._progress())
+            self.on_chunk(self._progress())
             if self.folder is not None and time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
                 self._save()
             elif self.folder is not None and time.monotonic() - self.metrics_at > METRICS_SECONDS:
@@ -272,9 +299,9 @@ class _Loop:
         n = min(self.chunk, self.next_measure - done)
         if self.limits.iterations is not None:
             n = min(n, self.limits.iterations - done)
-        before = time.perf_counter()
+        before = clock()
         self.solver.step(n)
-        took = time.perf_counter() - before
+        took = clock() - before
         self.used += took
         aim = CHUNK_SECONDS
         if self.limits.seconds is not None:

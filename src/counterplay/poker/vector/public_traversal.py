@@ -155,7 +155,7 @@ def pass_reach(
             set_product(before, h * _LANES, path, at, after, h * _LANES, ONE)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def pass_reach_to_lanes(
     street: Street, g: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
@@ -178,7 +178,7 @@ def pass_reach_to_lanes(
                     after[h, lane] = 0.0
 
 
-@jit
+@jit(inner=True)
 def _update_tables(
     street: Street, s: int, g: int, player: int, board: Board, it: Iteration,
     work: TraversalWorkspace,
@@ -277,7 +277,7 @@ def end_street(
         _update_tables(street, s, g, player, board, it, work)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def _collect_lanes(street: Street, g: int, n: int, work: TraversalWorkspace) -> None:
     """Moves the values of group g of the second street to the onward ends of the first, one from
     each lane."""
