@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -310,12 +311,10 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
     """Writes the files and prints the table, with a recommended p within `limit`."""
     curve.save_csv(folder / "frontier.csv")
     curve.plot(folder / "frontier.png")
-    advice, why = None, None
+    advice = None
     if limit is not None:
-        try:
+        with suppress(BadParameter):
             advice = curve.recommend(limit)
-        except BadParameter as error:
-            why = str(error)
     if as_json:
         best = advice and advice.p
         facts = {"game": curve.game.name, "points": _points(curve), "recommended_p": best}
@@ -330,7 +329,7 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
             f"{float(advice.exploitability):.4g} {curve.game.unit}."
         )
     elif limit is not None and curve.least_risk <= limit:
-        out.print(f"{why}.")
+        out.print("No p is recommended, for want of iterations.")
     elif limit is not None:
         out.print(
             f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "

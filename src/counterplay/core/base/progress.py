@@ -149,9 +149,9 @@ class ProgressBar:
         if self._notebook:
             self._update(_Bar(share, note))
             return
-        self._open = share < 1.0
         filled = round(WIDTH * share)
-        end = "\n" if share >= 1.0 else ""
+        end = "\n" if share >= 1.0 and not self._after else ""
+        self._open = not end
         self._stream.write(f"\r{'█' * filled}{'·' * (WIDTH - filled)} {note:<60}{end}")
         self._stream.flush()
 
@@ -160,9 +160,8 @@ class ProgressBar:
         from IPython.display import display
 
         if self._handle is None:
-            self._handle = display(bar, display_id=True)
-        else:
-            self._handle.update(bar)
+            self._handle = display(_Bar(0.0, ""), display_id=True)
+        self._handle.update(bar)
 
     def clear(self) -> None:
         """Removes the bar."""

@@ -334,14 +334,13 @@ def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
     return [job.result() for job in jobs]
 
 
-def check_threads(threads: Any, game: Game) -> int:
-    """Returns `threads`, or raises `BadParameter` if that is too many for `game`."""
+def check_threads(threads: Any, game: Game, limit: int = MOST_THREADS) -> int:
+    """Returns `threads`, or raises `BadParameter` if that is too many for `game`, or more than
+    `limit`: of one process, unless given."""
     is_int = isinstance(threads, int) and not isinstance(threads, bool)
-    if not is_int or not 1 <= threads <= MOST_THREADS:
-        raise BadParameter(
-            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
-        )
-    most = most_threads(game)
+    if not is_int or not 1 <= threads <= limit:
+        raise BadParameter(f"threads must be a whole number from 1 to {limit:,}, not {threads!r}")
+    most = most_threads(game, limit)
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
         raise BadParameter(
@@ -351,11 +350,11 @@ def check_threads(threads: Any, game: Game) -> int:
     return int(threads)
 
 
-def most_threads(game: Game) -> int:
-    """Returns the largest number of threads for `game`."""
+def most_threads(game: Game, limit: int = MOST_THREADS) -> int:
+    """Returns the largest number of threads for `game`, at most `limit`."""
     if game.capabilities.discovered:
-        return MOST_THREADS
-    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
+        return limit
+    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), limit)
 
 
 def part_of(size: int, part: int, parts: int) -> tuple[int, int]:

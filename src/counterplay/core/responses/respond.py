@@ -231,8 +231,8 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
         run = run_solver(parameters.solver(seat).engine, limits)
         weights = model.probabilities.copy()
         weights[game.slots(seat)] = plan[1:]
-        strategy = Strategy.from_weights(game, weights).for_player(seat)
-        runs.append(replace(run, strategy=strategy))
+        learnt = model.replace(Strategy.from_weights(game, weights), seat)
+        runs.append(replace(run, strategy=learnt.for_player(seat)))
     return response_of_runs(parameters, runs)
 
 

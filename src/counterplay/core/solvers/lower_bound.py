@@ -2,9 +2,9 @@
 
 For each player, learners play against the fixed strategy of the other, who is chance to them (a
 restricted game with p = 1): outcome sampling, external sampling and MCTS side by side. A response
-plays the most frequent action of what was learnt. Learning proceeds in rounds. After each round the
-learners are compared on games of their own; those behind stop, and the best continues, by default
-while the bound grows.
+plays the most frequent action of what was learnt. Learning proceeds in rounds, after which the
+learners are compared on games of their own. All play the first two rounds; then those continue that
+promise most, if they gain as much again as in their last round, by default while the bound grows.
 
 No best response wins less than the one selected, so the sum over both players is a lower bound on
 b1 + b2, up to sampling error. The selection is made on other games than the bound, whose interval
@@ -38,7 +38,8 @@ SEEDS = 1
 GAMES = 200_000  # of each player's response
 SELECTION = 4  # learners are compared on 1 / SELECTION as many games
 #: The share of the seconds and the number of learners in each round.
-ROUNDS = ((0.25, None), (0.25, 2), (0.5, 1))
+ROUNDS = ((0.25, None), (0.25, None), (0.5, 1))
+LONGER = 2  # learners in each further round
 GROWTH = 0.02  # of the bound, at least, in the last half of the time: it still grows
 #: Terminals of a traversal above which external sampling is left out, in games without a tree.
 MOST_LEAVES = 100_000
@@ -128,7 +129,7 @@ class _Learner:
         self.solver: Solver = new_solver(game, algorithm, seed, question.options, problem)
         self.solver.step(0)
         self.seconds, self._chunk = 0.0, 1
-        self.mean = -math.inf  # of its winnings, when it was last compared
+        self.mean = self.promise = -math.inf  # of its winnings, now and after another round
         self._full = False
 
     def learn(self, seconds: float | None, iterations: int | None) -> None:
@@ -168,14 +169,16 @@ class _Search:
         return sum(learner.seconds for learner in self.learners)
 
     def play_round(self, keep: int | None, seconds: float | None, iterations: int | None) -> None:
-        """The best `keep` learners share some seconds, or learn up to a number of iterations;
-        then they are compared."""
-        self.learners.sort(key=lambda learner: -learner.mean)
+        """The most promising `keep` learners share some seconds, or learn up to a number of
+        iterations; then they are compared."""
+        self.learners.sort(key=lambda learner: -learner.promise)
         active = self.learners[:keep]
         for learner in active:
             learner.learn(None if seconds is None else seconds / len(active), iterations)
             response = learner.response()
-            learner.mean, _ = self._winnings(response)
+            mean, _ = self._winnings(response)
+            gained = max(mean - learner.mean, 0.0) if learner.mean > -math.inf else 0.0
+            learner.mean, learner.promise = mean, mean + gained
             if learner.mean > self.mean:
                 self.best, self.by, self.mean = response, learner.solver.name, learner.mean
         assert self.best is not None
@@ -290,7 +293,7 @@ def _search(
         search.play_round(keep, share * each, None)
         _report(searches, each, progress)
     while seconds is None and search.grows and 2 * search.seconds <= MOST_SECONDS / 2:
-        search.play_round(1, search.seconds, None)
+        search.play_round(LONGER, search.seconds, None)
         _report(searches, each, progress)
 
 

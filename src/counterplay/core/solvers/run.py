@@ -321,9 +321,9 @@ class _Loop:
         must = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
         if (must or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
-            before = time.perf_counter()
+            before = clock()
             epsilon = self.solver.measure(self.solver.policy())
-            self.measuring += time.perf_counter() - before
+            self.measuring += clock() - before
         self.metrics.append(
             Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon)
         )
