@@ -31,7 +31,8 @@ loaded, load = [], KernelCache.load_overload
 KernelCache.load_overload = lambda self, *_: loaded.append(self._name) or load(self, *_)
 leduc, holdem = cp.load("leduc"), cp.load("holdem(buckets=10)")
 public = "mccfr-public"
-solvers = {name: new_solver(leduc, name, 1, {}) for name in ALGORITHMS if ALGORITHMS[name].plays(leduc)}
+names = [name for name in ALGORITHMS if ALGORITHMS[name].plays(leduc)]
+solvers = {name: new_solver(leduc, name, 1, {}) for name in names}
 for name in ("mccfr", "mccfr-external", "mcts"):
     solvers[name + " by threads"] = new_solver(leduc, name, 1, {"threads": 2})
 model = cp.Strategy.uniform(leduc)

@@ -14,10 +14,11 @@ from typing import Any
 
 from counterplay.core.base.errors import Interrupted
 from counterplay.core.parallel.jobs import BackgroundJob
-from counterplay.core.responses.compute import default_target
+from counterplay.core.responses.compute import DEFAULT_TARGET
 from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontier
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.result import Response
+from counterplay.core.solvers.limits import payoff_range
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
@@ -41,7 +42,7 @@ def model_frontier(job: BackgroundJob, model: Any, seconds: float, flops: int) -
     to measure by play."""
     try:
         if model.game.evaluator.immediate:
-            target = default_target(model.game)
+            target = DEFAULT_TARGET * payoff_range(model.game)
             return _solved(job, model, PS, seconds=SMALL_SECONDS, target=target)
         if not flops:
             return _by_play(job, model, seconds)

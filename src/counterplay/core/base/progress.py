@@ -159,8 +159,9 @@ class ProgressBar:
         """Shows a bar in a notebook, where the last one was."""
         from IPython.display import display
 
+        show: Any = display  # not typed
         if self._handle is None:
-            self._handle = display(_Bar(0.0, ""), display_id=True)
+            self._handle = show(_Bar(0.0, ""), display_id=True)
         self._handle.update(bar)
 
     def clear(self) -> None:

@@ -130,7 +130,7 @@ class _Compilations(event.Listener):
             self._started, self._reported = time.perf_counter(), False
         elif not self._reported and time.perf_counter() - self._started > FIRST_SECONDS:
             self._reported = True
-            say("compiling, which the next start of the program need not")
+            say("compiling; the next start of the program loads what is compiled now")
         self._depth += 1
 
     def on_end(self, event: Any) -> None:

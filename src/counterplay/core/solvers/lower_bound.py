@@ -253,7 +253,7 @@ def _learners(
     question: _Question, player: int, names: tuple[str, ...], seeds: int
 ) -> list[_Learner]:
     """The learners of a player: each algorithm from each seed."""
-    learners = []
+    learners: list[_Learner] = []
     for name in names:
         if name == "mccfr-external" and learners and _leaves(learners[0]) > MOST_LEAVES:
             continue

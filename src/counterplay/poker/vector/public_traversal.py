@@ -40,6 +40,8 @@ from counterplay.poker.vector.public_workspace import (
 from counterplay.poker.vector.showdown import ALL, clear, mark_reached, set_unblocked, sum_reach
 
 _LANES, _TWO = index(LANES), index(2)
+#: The number of a street as a variable: functions would be compiled anew for each constant.
+_STREET: Any = np.int64
 
 
 class Iteration(NamedTuple):
@@ -295,7 +297,7 @@ def traverse_board(streets: Any, board: Board, it: Iteration, work: TraversalWor
     """Traverses the betting on one board and updates both players' regrets and strategy sums. The
     four streets are written out, since selecting them by number takes long to compile."""
     first, flop, turn, river = streets
-    preflop, second, third, last = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+    preflop, second, third, last = _STREET(0), _STREET(1), _STREET(2), _STREET(3)
     n = int(board.size[0])
     for h in range(index(n)):
         for lane in range(_LANES):
