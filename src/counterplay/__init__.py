@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from counterplay.core.base.errors import CounterplayError as CounterplayError
     from counterplay.core.base.errors import Interrupted as Interrupted
     from counterplay.core.base.progress import ProgressBar as ProgressBar
+    from counterplay.core.base.progress import show_progress as show_progress
     from counterplay.core.evaluation.exact import BestResponse as BestResponse
     from counterplay.core.evaluation.exact import best_response as best_response
     from counterplay.core.evaluation.exact import expected_value as expected_value
@@ -108,6 +109,7 @@ _WHERE = {
     "CounterplayError": "core.base.errors",
     "Interrupted": "core.base.errors",
     "ProgressBar": "core.base.progress",
+    "show_progress": "core.base.progress",
     "BestResponse": "core.evaluation.exact",
     "best_response": "core.evaluation.exact",
     "expected_value": "core.evaluation.exact",

@@ -4,6 +4,7 @@ round adds up to. The workers are in this process; `tests/cluster/` has them on 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.parallel import ray_cluster, ray_workers
 from counterplay.core.parallel.changes import (
     SLOTS,
     ChangedRows,
@@ -23,7 +25,8 @@ from counterplay.core.parallel.changes import (
     pack,
     unpack,
 )
-from counterplay.core.parallel.remote_worker import sum_tree
+from counterplay.core.parallel.pool import LEAST
+from counterplay.core.parallel.remote_worker import LocalWorkers, sum_tree
 from counterplay.core.solvers.algorithms import new_solver
 
 LOCAL: dict[str, Any] = {"pool": "local", "workers": 2}
@@ -203,3 +206,34 @@ def test_bad_options_are_refused(algorithm: str, options: dict[str, Any], messag
 def test_a_remote_pool_takes_no_device() -> None:
     with pytest.raises(BadParameter, match="leave out backend"):
         cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, backend="cuda", **LOCAL)
+
+
+@pytest.mark.parametrize("workers", [128, pytest.param(4_096, marks=pytest.mark.slow)])
+def test_more_workers_than_one_process_has_threads(workers: int) -> None:
+    """Rounds and merges of all, here one after the other."""
+    game = cp.load("goofspiel(3,tree=False)")
+    solver: Any = new_solver(game, "mccfr-external", 3, {"pool": "local", "workers": workers})
+    solver.step(3 * LEAST * workers)
+    assert int(solver._pool._sync[3]) >= 1  # rounds of all
+    assert len({tuple(rng) for rng in solver._pool._rng.tolist()}) == workers
+    strategy = solver.strategy().on(cp.load("goofspiel(3)"))
+    assert cp.exploitability("goofspiel(3)", strategy) < 0.2
+
+
+def test_too_many_workers_or_threads() -> None:
+    with pytest.raises(BadParameter, match="from 1 to 64"):
+        cp.solve("goofspiel(3,tree=False)", "mccfr", iterations=1, threads=65)
+    with pytest.raises(BadParameter, match="from 1 to 10,000"):
+        new_solver(cp.load("goofspiel(3,tree=False)"), "mccfr", 1, {**LOCAL, "workers": 10_001})
+
+
+@pytest.mark.parametrize(("threads", "workers"), [(1, 2), (2, 1)])
+def test_a_cluster_gives_a_game_as_many_workers_as_it_takes(
+    monkeypatch: pytest.MonkeyPatch, threads: int, workers: int
+) -> None:
+    """Leduc poker takes two threads; the cluster has 64 processors, and no number was given."""
+    cluster = SimpleNamespace(processors=64, check_room=lambda *_: None)
+    monkeypatch.setattr(ray_cluster, "connect", lambda: cluster)
+    monkeypatch.setattr(ray_workers, "RayWorkers", lambda _: LocalWorkers())
+    run = cp.solve("leduc", "mccfr", iterations=10, pool="ray", threads=threads)
+    assert run.parameters["workers"] == workers

@@ -194,7 +194,7 @@ def test_a_generous_limit_gives_a_best_response() -> None:
     assert found.payoff == pytest.approx(cp.best_response(KUHN, MODEL, 0).value, abs=1e-9)
 
 
-@pytest.mark.parametrize("limit", [0.0, -0.1, NAN, "much", True])
+@pytest.mark.parametrize("limit", [-0.1, NAN, "much", True])
 def test_bad_limits_are_refused(limit: Any) -> None:
     with pytest.raises(cp.CounterplayError, match="max_exploitability"):
         cp.respond(KUHN, MODEL, 0, max_exploitability=limit)

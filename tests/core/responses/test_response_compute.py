@@ -38,6 +38,6 @@ def test_both_seats_and_all_p_share_them(
         return replace(run(solver, Limits(iterations=200), folder), seconds=limits.seconds)
 
     monkeypatch.setattr(compute, "run_solver", all_used)
-    cp.respond("kuhn", cp.Strategy.uniform("kuhn"), seconds=30.0, **more)
+    cp.respond("kuhn", cp.Strategy.uniform("kuhn"), engine="cfr+", seconds=30.0, **more)
     assert given[0] == pytest.approx(15.0 if not more else 30.0 / 14 / 2)
     assert sum(given) == pytest.approx(30.0)

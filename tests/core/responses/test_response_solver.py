@@ -187,7 +187,7 @@ def test_inside_the_package_limits_travel_together() -> None:
                 own = [*node.args.args, *node.args.kwonlyargs]
                 if len(names & {argument.arg for argument in own}) > 3:
                     found.add(node.name)
-    assert found == {"solve", "resume", "respond", "check_limits"}
+    assert found == {"solve", "resume", "respond"}
 
 
 def test_a_frontier_takes_the_arguments_of_respond() -> None:

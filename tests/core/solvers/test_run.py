@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.core.base import files
+from counterplay.core.games.kuhn import Kuhn
 from counterplay.core.solvers.run import Progress
 
 
@@ -208,3 +211,73 @@ def test_a_game_of_your_own_can_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(cp.CounterplayError):
         cp.resume(tmp_path / "run", iterations=200)
     assert cp.resume(tmp_path / "run", iterations=200, game=game).iterations == 200
+
+
+class Scaled:
+    """Kuhn poker with all payoffs multiplied by a number."""
+
+    n_players = 2
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+
+    def root(self) -> Any:
+        return ScaledState(Kuhn().root(), self._factor)
+
+
+class ScaledState:
+    def __init__(self, state: Any, factor: float) -> None:
+        self._state, self._factor = state, factor
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._state, name)
+
+    def child(self, action: str) -> Any:
+        return ScaledState(self._state.child(action), self._factor)
+
+    def payoffs(self) -> list[float]:
+        return [self._factor * payoff for payoff in self._state.payoffs()]
+
+
+def test_the_default_stop_is_relative_to_the_payoffs() -> None:
+    runs = {x: cp.solve(cp.Game(f"scaled-{x}", Scaled(x))) for x in (1.0, 1e-3, 1e3)}
+    plain = cp.solve("kuhn")
+    assert {run.iterations for run in runs.values()} == {plain.iterations}
+    for factor, run in runs.items():
+        assert run.stopped_by == "target"
+        assert run.target == pytest.approx(4e-4 * factor)
+        assert run.exploitability <= run.target
+        assert "target=" in repr(run)
+
+
+def test_equal_payoffs_stop_at_once() -> None:
+    run = cp.solve(cp.Game("scaled-0", Scaled(0.0)))
+    assert (run.stopped_by, run.exploitability) == ("target", 0.0)
+
+
+def test_too_few_iterations_are_named() -> None:
+    few = cp.solve("leduc", "mccfr", iterations=20)
+    assert few.visits < 1.0
+    assert few.too_few is not None
+    assert "too few iterations" in few.too_few
+    assert few.too_few in few._repr_html_()
+    many = cp.solve("leduc", "mccfr", iterations=20_000)
+    assert many.visits > 10.0
+    assert many.too_few is None
+    assert cp.solve("leduc", "cfr+", iterations=1).too_few is None  # visits everything
+    for game in ("goofspiel(4,tree=False)", "goofspiel(4)"):
+        assert cp.solve(game, "mccfr", iterations=20).too_few is not None
+
+
+def test_a_frontier_recommends_no_point_of_too_few_iterations() -> None:
+    few = cp.frontier("leduc", "uniform", (0.0, 1.0), algorithm="mcrnr", iterations=20)
+    assert few.too_few is not None
+    assert few.too_few.startswith("p = 0, 1: too few iterations")
+    assert few.too_few in few.table()
+    assert few.too_few in few._repr_html_()
+    with pytest.raises(cp.CounterplayError, match="too few iterations"):
+        few.recommend(100.0)
+    enough = cp.frontier("leduc", "uniform", (0.5,), algorithm="mcrnr", iterations=20_000)
+    assert enough.too_few is None
+    mixed = replace(few, points=(*few.points, *enough.points))
+    assert mixed.recommend(100.0).p == 0.5

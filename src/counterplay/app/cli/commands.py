@@ -104,8 +104,8 @@ def solve(
 ) -> None:
     """Compute an equilibrium of a game and its exploitability.
 
-    Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves
-    the run before it stops.
+    Without -n, -s or -t it stops at an exploitability of 0.01% of the payoff range, or after a
+    minute. Ctrl-C saves the run before it stops.
     """
     from counterplay.core.forms.registry import load
     from counterplay.core.solvers import run as runs
@@ -158,6 +158,7 @@ def solve(
 
 def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     from counterplay.core.evaluation.exact import expected_value
+    from counterplay.core.solvers.limits import payoff_range
 
     exact = result.game.evaluator.immediate
     values = expected_value(result.game, result.strategy).tolist() if exact else None
@@ -177,6 +178,9 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             "exploitability": result.exploitability,
             "values": values,
             "stopped_by": result.stopped_by,
+            "target": result.target,
+            "visits": result.visits,
+            "too_few_iterations": result.too_few is not None,
             **({"information_sets_found": n_infosets} if discovered else {}),
             "folder": str(folder),
         }
@@ -186,11 +190,16 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
         f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
         f"{result.seconds:.2f} s ({rate:,.0f} per second)"
     )
+    if result.too_few is not None:
+        out.print(result.too_few)
     if values is not None:
         out.print(
             f"{display.exploitability_name(result.game)} = {result.exploitability:.3g}   "
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
+        if result.stopped_by == "target":
+            share = result.target / payoff_range(result.game)
+            out.print(f"stopped at {result.target:.3g}, {share:.2g} of the payoff range")
     else:
         game, where = result.game, str(folder)
         if game.can("bots"):

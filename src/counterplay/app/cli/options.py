@@ -82,7 +82,8 @@ Engine = Annotated[
     str | None,
     Option(
         help="The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}. "
-        "Default: cfr+, for sampling mccfr, in hold'em as in solve."
+        "Default: lp where it takes about a second, else cfr+; for sampling mccfr, in hold'em "
+        "as in solve."
     ),
 ]
 Backend = Annotated[

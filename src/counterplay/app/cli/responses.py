@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -183,6 +184,8 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
         "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
+    if response.too_few is not None:
+        facts["note"] = response.too_few
     evaluator = response.game.evaluator
     if evaluator.immediate or evaluator.on_request:
         facts |= display.unit_fact(response.game) | _values(response, as_json)
@@ -299,10 +302,14 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
     """Writes the files and prints the table, with a recommended p within `limit`."""
     curve.save_csv(folder / "frontier.csv")
     curve.plot(folder / "frontier.png")
-    advice = None if limit is None or curve.least_risk > limit else curve.recommend(limit)
+    advice = None
+    if limit is not None:
+        with suppress(BadParameter):
+            advice = curve.recommend(limit)
     if as_json:
         best = advice and advice.p
-        print_json({"game": curve.game.name, "points": _points(curve), "recommended_p": best})
+        facts = {"game": curve.game.name, "points": _points(curve), "recommended_p": best}
+        print_json(facts | ({} if curve.too_few is None else {"note": curve.too_few}))
         return
     out.print(curve.table())
     if curve.game.evaluator.on_request:
@@ -312,6 +319,8 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
             f"p = {advice.p:g} wins {float(advice.exploitation):.4g} and risks "
             f"{float(advice.exploitability):.4g} {curve.game.unit}."
         )
+    elif limit is not None and curve.least_risk <= limit:
+        out.print("No p is recommended, for want of iterations.")
     elif limit is not None:
         out.print(
             f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "

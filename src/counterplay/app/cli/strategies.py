@@ -126,19 +126,22 @@ def _against_facts(one: Any, other: Any, against: str) -> dict[str, float]:
 
 def _lower_bound_facts(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
     """A lower bound of the exploitability of a strategy."""
-    from counterplay.core.solvers.measures import lower_bound
+    from counterplay.core.solvers.lower_bound import lower_bound
 
     game = profile.game
-    with display.status("learning best responses"):
-        bound = lower_bound(game, profile, seed=seed or 0, seconds=seconds)
+    with display.share_progress("learning best responses") as progress:
+        bound = lower_bound(game, profile, seed=seed or 0, seconds=seconds, progress=progress)
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, (value, half) in enumerate(bound.best):
         text = f"a response of {game.seats[player]} wins"
         facts[named(text, f"learnt_response_of_player_{player + 1}")] = value
         facts[named(f"{text}, ± (95%)", f"learnt_response_of_player_{player + 1}_error")] = half
     name = f"at least: {display.exploitability_name(game)}"
-    facts[named(name, "exploitability_lower_bound")] = float(bound)
+    text = f"{float(bound):.6g}" if bound.found else "nothing found, which proves nothing"
+    facts[named(name, "exploitability_lower_bound")] = display.Worded(text, float(bound))
     facts[named("± (95%)", "exploitability_lower_bound_error")] = bound.error
+    over_time = [f"{at.bound:.3g} after {at.seconds:.3g} s" for at in bound.history]
+    facts["over time"] = display.Worded(", ".join(over_time), [list(at) for at in bound.history])
     facts["learnt by"] = f"{bound.algorithm} in {bound.seconds:.1f} s, {bound.games:,} games each"
     return facts
 

@@ -38,7 +38,7 @@ import numpy as np
 from counterplay.core.base.disk import file_lock, open_regular, remove_abandoned, write_pieces
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.files import parse_json
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.base.version import code_version
 
 FORMAT = 1  # of the files
@@ -212,7 +212,10 @@ class Cached(Generic[T]):
         slot = self.slot()
         if slot.path not in self._held:
             stored = self.read()
-            self._held[slot.path] = self._new(slot, progress) if stored is None else stored
+            if stored is None:
+                with shown(progress) as progress:
+                    stored = self._new(slot, progress)
+            self._held[slot.path] = stored
         return self._held[slot.path]
 
     def slot(self) -> Slot:

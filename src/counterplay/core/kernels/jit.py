@@ -17,6 +17,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ from numba.core import ccallback, event
 from numba.core import config as _config
 
 from counterplay.core.base.disk import remove_abandoned
+from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
 from counterplay.core.base.version import PACKAGE, imported_files, named_imports
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
@@ -100,28 +102,48 @@ def _writable_cache() -> str | None:
 _CACHE = None if config.DISABLE_JIT else _writable_cache()
 
 
-class _CollectorPause(event.Listener):
-    """Disables Python's garbage collector during compilations, which may be nested; one thread
-    compiles at a time. Numba creates millions of small objects, and scanning them takes a fifth of
-    the time that the first run waits."""
+class _Compilations(event.Listener):
+    """Measures compilations, which may be nested, reports a long one, and disables Python's garbage
+    collector meanwhile; one thread compiles at a time. Numba creates millions of small objects, and
+    scanning them takes a fifth of the time that the first run waits."""
 
     def __init__(self) -> None:
+        self.seconds = 0.0  # of all compilations that have ended
         self._depth = 0
-        self._paused = False
+        self._paused = self._reported = False
+        self._started = 0.0
 
     def on_start(self, event: Any) -> None:
         if self._depth == 0:
             self._paused = gc.isenabled()
             gc.disable()
+            self._started, self._reported = time.perf_counter(), False
+        elif not self._reported and time.perf_counter() - self._started > FIRST_SECONDS:
+            self._reported = True
+            say("compiling; the next start of the program loads what is compiled now")
         self._depth += 1
 
     def on_end(self, event: Any) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._paused:
-            gc.enable()
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._started
+            if self._paused:
+                gc.enable()
 
 
-event.register("numba:compile", _CollectorPause())  # type: ignore[no-untyped-call]
+_COMPILATIONS = _Compilations()
+event.register("numba:compile", _COMPILATIONS)  # type: ignore[no-untyped-call]
+
+
+def clock() -> float:
+    """Returns seconds as `time.perf_counter`, without those of compiling."""
+    return time.perf_counter() - _COMPILATIONS.seconds
+
+
+def prepare(kernel: Any, *arguments: Any) -> None:
+    """Compiles a kernel for these arguments, or loads it from the cache, without a call."""
+    if not config.DISABLE_JIT:
+        kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
 
 
 @overload

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
@@ -213,10 +213,10 @@ def play_match(
     if others or game.n_players > 2:
         return _several(game, (a, b, *others), options, progress, processes)
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
-    match: Match = kind(game, a, b, options, progress)
     cluster = current() if processes is None and cards is None else None
-    before = time.perf_counter()
-    with stop_signals() as stop:
+    with shown(progress) as progress, stop_signals() as stop:
+        match: Match = kind(game, a, b, options, progress)
+        before = time.perf_counter()
         if cluster is None:
             stream = match.results(processes or cores(), stop)
         else:

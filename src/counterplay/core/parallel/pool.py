@@ -212,8 +212,10 @@ class ThreadPool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         threads = range(len(self.workers))
         self._algorithm, self._blocked = algorithm, False
-        if n == 0 and self._owed.any():
-            return PoolProgress(0, 0)
+        if n == 0:  # compiles what a synchronisation needs
+            algorithm.merge(tuple(w.tables for w in self.workers), algorithm.new_mean(), 0)
+            if self._owed.any():
+                return PoolProgress(0, 0)
         jobs = [self._executor.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, even if one fails
         errors = [error for error in (job.exception() for job in jobs) if error is not None]
@@ -317,10 +319,11 @@ def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
     return enough or nodes >= WARM_UP * algorithm.infosets()
 
 
-def check_threads(threads: Any, game: Game) -> int:
-    """Returns `threads`, or raises `BadParameter` if that is too many for `game`."""
-    whole_number(threads, 1, MOST_THREADS, "threads")
-    most = most_threads(game)
+def check_threads(threads: Any, game: Game, limit: int = MOST_THREADS) -> int:
+    """Returns `threads`, or raises `BadParameter` if that is too many for `game`, or more than
+    `limit`: of one process, unless given."""
+    whole_number(threads, 1, limit, "threads")
+    most = most_threads(game, limit)
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
         raise BadParameter(
@@ -330,11 +333,11 @@ def check_threads(threads: Any, game: Game) -> int:
     return int(threads)
 
 
-def most_threads(game: Game) -> int:
-    """Returns the largest number of threads for `game`."""
+def most_threads(game: Game, limit: int = MOST_THREADS) -> int:
+    """Returns the largest number of threads for `game`, at most `limit`."""
     if game.capabilities.discovered:
-        return MOST_THREADS
-    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
+        return limit
+    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), limit)
 
 
 def part_of(size: int, part: int, parts: int) -> tuple[int, int]:

@@ -100,6 +100,8 @@ class RemotePool(WorkerPool):
         begun, end, touched = done, done + n, 0
         self._merged = None
         self.remote.start(self._specs)  # before the clock starts: `solve` begins with no iterations
+        if n == 0:
+            algorithm.play(self.workers[0], done, 0, 1, 1.0)
         while done < end:
             until = min(end, int(self._sync[0]))
             try:

@@ -128,6 +128,7 @@ class RemoteWorker:
         self.number, self.begun, self.done = -1, 0, 0
         self.nodes = np.zeros(spec.threads, dtype=np.int64)
         self._private: list[dict[str, np.ndarray]] = []  # of each thread, when the round began
+        self.solver.play(self.base, 0, 0, 1, 1.0)  # compiles
 
     def begin(self, state: SyncState) -> int:
         """Begins a round from a synchronisation; returns its number."""

@@ -15,6 +15,8 @@ from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.algorithms import default_sampler
 from counterplay.core.solvers.base import probability, real
+from counterplay.core.solvers.limits import Limits
+from counterplay.core.solvers.lp import is_quick
 
 #: p: one number, or float64[n_infosets].
 Trust = float | np.ndarray
@@ -66,6 +68,17 @@ def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
     if algorithm.sampled and not game.capabilities.full_width:
         return default_sampler(game)
     return algorithm.engine
+
+
+def exact_engine(
+    game: Game, algorithm: ResponseAlgorithm, limits: Limits, asked: bool
+) -> str | None:
+    """The linear program, if it takes about a second at most and nothing that was asked for needs
+    iterations: a number of them, a target, a callback, or an option of another engine (`asked`)."""
+    iterative = (limits.iterations, limits.target, limits.measure_every, limits.callback)
+    if asked or algorithm.sampled or any(limit is not None for limit in iterative):
+        return None
+    return "lp" if is_quick(game) else None
 
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:

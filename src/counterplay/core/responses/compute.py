@@ -17,7 +17,7 @@ from counterplay.core.responses.algorithms import Trust, response_algorithm
 from counterplay.core.responses.result import Response, check_measure
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.folder import check_free, seat_folder
-from counterplay.core.solvers.limits import DEFAULT_SECONDS, Limits
+from counterplay.core.solvers.limits import Limits, default_limits
 from counterplay.core.solvers.run import Run, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
@@ -78,9 +78,9 @@ class ResponseParameters:
 def compute_response(
     parameters: ResponseParameters, limits: Limits, folder: Path | None = None
 ) -> Response:
-    """Runs each seat until the limits, or `default_limits` where there are none. The seats share
+    """Runs each seat until the limits, or the default ones where there are none. The seats share
     `limits.seconds`."""
-    limits = limits if limits.bounded else default_limits(parameters.game, limits)
+    limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)
 
@@ -183,18 +183,6 @@ def _payoffs(game: Game, model: Strategy, response: Strategy, player: int) -> tu
     queries = [Payoff(player, model, response), Payoff(1 - player, response)]
     gain, risk = game.evaluator.payoffs(queries)
     return gain, -risk
-
-
-def default_limits(game: Game, limits: Limits, target: float | None = None) -> Limits:
-    """`limits` with the default seconds, and `target` as the exploitability of the restricted
-    game at which to stop."""
-    if target is None and game.evaluator.immediate:
-        target = default_target(game)
-    return replace(limits, seconds=DEFAULT_SECONDS, target=target)
-
-
-def default_target(game: Game) -> float:
-    return DEFAULT_TARGET * float(game.tree.payoff.max() - game.tree.payoff.min())
 
 
 def check_measurable(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ import numpy as np
 from counterplay.core.base import display, files
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, Interrupted
-from counterplay.core.base.progress import no_progress, part
+from counterplay.core.base.progress import ProgressCallback, no_progress, part, shown
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.games.players import as_strategy
 from counterplay.core.parallel.ray_cluster import current
-from counterplay.core.responses.algorithms import default_response, response_algorithm
+from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
 from counterplay.core.responses.compute import (
     ResponseParameters,
     check_measurable,
@@ -79,16 +79,29 @@ class Frontier(Tabular):
         """The least exploitability of all points; for estimates the upper end of the interval."""
         return min(upper_end(point.exploitability) for point in self.points)
 
+    @property
+    def too_few(self) -> str | None:
+        """A sentence about the points of too few iterations (`Run.too_few`); else None."""
+        points = [point for point in self.points if point.response.too_few is not None]
+        if not points:
+            return None
+        which = ", ".join(f"{point.p:g}" for point in points)
+        return f"p = {which}: {points[0].response.too_few}"
+
     def recommend(self, max_exploitability: float) -> FrontierPoint:
         """The point with the most exploitation whose exploitability is at most this; for estimates
-        the upper end of the interval counts."""
+        the upper end of the interval counts. Points of too few iterations (`too_few`) are left
+        out."""
         limit = real(max_exploitability, "max_exploitability")
         within = [point for point in self.points if upper_end(point.exploitability) <= limit]
         if not within:
             raise BadParameter(
                 f"no point risks at most {limit:g}; the safest risks {self.least_risk:.3g}"
             )
-        return max(within, key=lambda point: point.exploitation)
+        learnt = [point for point in within if point.response.too_few is None]
+        if not learnt:
+            raise BadParameter(f"no point can be recommended; {self.too_few}")
+        return max(learnt, key=lambda point: point.exploitation)
 
     def rows(self) -> list[tuple[float, float, float, float, float]]:
         """p, exploitation, exploitability, exploitation of the straight line there, seconds."""
@@ -112,7 +125,7 @@ class Frontier(Tabular):
         for (p, e, x, m, s), (more, less) in zip(self.rows(), self.intervals(), strict=True):
             one, two = (f" ± {error:6.4f}" if pad else "" for error in (more, less))
             lines.append(f"{p:6.3g}  {e:12.5f}{one}  {x:14.5f}{two}  {m:13.5f}  {s:8.2f}")
-        return "\n".join(lines)
+        return "\n".join(lines if self.too_few is None else [*lines, self.too_few])
 
     def save_csv(self, path: str | Path) -> None:
         """Writes `columns` as a CSV file."""
@@ -144,6 +157,7 @@ class Frontier(Tabular):
         rows = zip(*columns.values(), strict=True)
         body = display.table([name.replace("_", " ") for name in columns], rows)
         head = display.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
+        head += "" if self.too_few is None else display.heading("", self.too_few)
         return head + body + display.picture(self._figure(), "exploitation against exploitability")
 
 
@@ -178,7 +192,7 @@ def frontier(
     *,
     player: int | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float, str], None] = no_progress,
+    progress: ProgressCallback = no_progress,
     measure: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Frontier:
@@ -197,14 +211,28 @@ def frontier(
             )
     limits = pop_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
-    algorithm = response_algorithm(algorithm or default_response(game)).name
-    parameters = ResponseParameters(game, model, player, 0.0, algorithm, engine, seed, arguments)
+    kind = response_algorithm(algorithm or default_response(game))
+    engine = engine or exact_engine(game, kind, limits, bool(arguments))
+    parameters = ResponseParameters(game, model, player, 0.0, kind.name, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
     values = _check_ps(ps)
+    with shown(progress) as progress:
+        return _curve(parameters, values, limits, progress, measure)
+
+
+def _curve(
+    parameters: ResponseParameters,
+    values: list[float],
+    limits: Limits,
+    progress: ProgressCallback,
+    measure: Mapping[str, Any] | None,
+) -> Frontier:
+    """The frontier at these values of p."""
+    game, player, algorithm = parameters.game, parameters.player, parameters.algorithm
     points: list[FrontierPoint] = []
     cluster = current()
-    if cluster is not None and "pool" not in arguments:  # one task per p
+    if cluster is not None and "pool" not in parameters.options:  # one task per p
         quiet = replace(limits, callback=None, on_chunk=None)
         shared = (parameters, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
         for p, response in zip(values, cluster.spread(_remote_point, values, shared), strict=True):

@@ -13,8 +13,10 @@ Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a
 
 Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a
 model that never plays an action needs no support for it; the unrestricted subtree explores it), and
-one run restricts one player. With `max_exploitability` p is searched (Section 4.3.1): bisection
-over p, then a mixture of the two responses on either side of the limit.
+one run restricts one player. With `max_exploitability` and the engine lp the answer is one linear
+program: the most that is won from the model at a worst case within the limit. Otherwise p is
+searched (Section 4.3.1): bisection over p, then a mixture of the two responses on either side of
+the limit.
 """
 
 from __future__ import annotations
@@ -30,15 +32,16 @@ from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
 from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
+from counterplay.core.forms.sequence import gradient
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.players import as_strategy
-from counterplay.core.responses.algorithms import default_response, response_algorithm
+from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
 from counterplay.core.responses.compute import (
+    DEFAULT_TARGET,
     ResponseParameters,
     TimeBudget,
     check_measurable,
     compute_response,
-    default_limits,
-    default_target,
     measure_response,
     response_of_runs,
     run_seats,
@@ -51,15 +54,20 @@ from counterplay.core.solvers.limits import (
     DEFAULT_SECONDS,
     Limits,
     Progress,
-    check_limits,
     check_target,
+    default_limits,
+    payoff_range,
 )
+from counterplay.core.solvers.lp import best_plans_within
+from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, resume_solver, run_solver
 
 DEFAULT_P = 0.75
 SEARCH_STEPS = 12
 MEASURED_SEARCH_STEPS = 4  # where every step is a pass over the boards
 MIXING_STEPS = 40
+SLACK = 1e-10  # of the payoff range: the tolerance of the linear program
+LEAST_LIMIT = 1e-4  # of the payoff range, where exploitability is reached by iterations
 
 
 def respond(
@@ -86,11 +94,14 @@ def respond(
     returns a profile. `model` is any player that is a table: a strategy or a result that has one
     (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
-    `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` cfr+, for
-    sampling mccfr, or the default sampler of `solve` in a game too large for a tree. `p`: how far
-    the model is trusted, a number, or for dbr and mcdbr an array with one number per information
-    set (see `confidence`). With `max_exploitability` p is searched instead: win the most while
-    risking at most that much per game (below the value of the game; for both seats b1 + b2).
+    `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` lp, which is
+    exact, where it takes about a second at most and neither iterations nor a target are asked for;
+    otherwise cfr+, for sampling mccfr, or the default sampler of `solve` in a game too large for a
+    tree. `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number
+    per information set (see `confidence`). With `max_exploitability` instead of p: win the most
+    while risking at most that much per game (below the value of the game; for both seats b1 + b2).
+    0 asks for the best equilibrium against the model; without lp, for one within 0.01% of the
+    payoff range.
     `target` is the exploitability of the restricted game at which to stop, `seconds` are those of
     all seats, and of all p tried, together. The other arguments are as in `solve`. A run in
     `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
@@ -106,8 +117,9 @@ def respond(
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
     model = as_strategy(game, model)
-    algorithm = response_algorithm(algorithm or default_response(game)).name
-    parameters = ResponseParameters(game, model, player, p, algorithm, engine, seed, options)
+    kind = response_algorithm(algorithm or default_response(game))
+    engine = engine or exact_engine(game, kind, limits, bool(options))
+    parameters = ResponseParameters(game, model, player, p, kind.name, engine, seed, options)
     check_target(game, target)
     path = None if folder is None else Path(folder)
     if max_exploitability is None:
@@ -136,8 +148,8 @@ def resume_response(
     """Continues the response in `folder`, bit for bit as without the interruption; limits as in
     `resume`, Ctrl-C and `measure` as in `respond`. A seat that was not started is started. With
     `measure` and no limit the response is measured without further iterations."""
-    until = check_limits(**limits)
-    only_measure = measure is not None and not Limits(**limits).bounded
+    until = Limits(**limits)
+    only_measure = measure is not None and not until.bounded
     path = Path(folder)
     game = game if game is None or isinstance(game, Game) else load(game)
     seats = run_folder.seat_folders(path)
@@ -156,6 +168,7 @@ def resume_response(
         config["options"],
     )
     check_measure(parameters.game, parameters.player, measure)
+    until = default_limits(parameters.game, until, DEFAULT_TARGET)
     if only_measure:
         until = Limits(iterations=1)  # every started run has one
 
@@ -183,11 +196,16 @@ def respond_within(parameters: ResponseParameters, limit: float, limits: Limits)
     Between the largest p within the limit and the smallest beyond it lies an edge of the frontier;
     mixtures of the two responses move along it.
     """
-    _check_limit(limit)
+    game = parameters.game
+    if real(limit, "max_exploitability") < 0:
+        raise BadParameter(f"max_exploitability must be at least 0, not {limit!r}")
+    if parameters.engine == "lp" and parameters.algorithm == "rnr":
+        return _exact_within(parameters, limit, limits)
+    limit = max(limit, LEAST_LIMIT * payoff_range(game))
     if not limits.bounded:
-        close = min(default_target(parameters.game), limit / 4.0)
-        limits = default_limits(parameters.game, limits, close)
-        limits = replace(limits, seconds=(SEARCH_STEPS + 2) * DEFAULT_SECONDS)
+        limits = default_limits(game, limits, DEFAULT_TARGET)
+        seconds = (SEARCH_STEPS + 2) * DEFAULT_SECONDS
+        limits = replace(limits, seconds=seconds, target=min(limits.target or limit, limit / 4.0))
     search = _Bisection(limit, _response_at(parameters, TimeBudget(limits, SEARCH_STEPS + 2)))
     try:
         safe, risky = search.run(SEARCH_STEPS)
@@ -196,12 +214,40 @@ def respond_within(parameters: ResponseParameters, limit: float, limits: Limits)
         raise Interrupted(search.safe) from None
 
 
+def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) -> Response:
+    """`respond_within` by one linear program, exact. The response is the restricted Nash response
+    of the p that is reported, or of several that are equally good at that p."""
+    game, model = parameters.game, parameters.model
+    form, scale = game.sequence_form, payoff_range(game)
+    sides = [(form[seat], form[1 - seat]) for seat in parameters.seats]
+    value = 0.0 if parameters.player is None else _value(parameters)
+    against = []
+    for seat, (own, _) in zip(parameters.seats, sides, strict=True):
+        against.append(np.empty(own.n_sequences))
+        gradient(own, model.plan(1 - seat), against[-1])
+    plans, price = best_plans_within(sides, against, value - limit - SLACK * scale)
+    parameters, runs = parameters.with_p(1.0 / (1.0 + max(price, 0.0))), []
+    for seat, plan in zip(parameters.seats, plans, strict=True):
+        run = run_solver(parameters.solver(seat).engine, limits)
+        weights = model.probabilities.copy()
+        weights[game.slots(seat)] = plan[1:]
+        learnt = model.replace(Strategy.from_weights(game, weights), seat)
+        runs.append(replace(run, strategy=learnt.for_player(seat)))
+    return response_of_runs(parameters, runs)
+
+
+def _value(parameters: ResponseParameters) -> float:
+    """The value of the game for the responder, who has one seat."""
+    return game_value(parameters.game) * (1 if parameters.player == 0 else -1)
+
+
 def respond_within_measured(
     parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any]
 ) -> Response:
     """`respond_within` where exploitability is measured on request: the largest p of a short
     bisection, without a mixture. The payoff is measured for the result alone."""
-    _check_limit(limit)
+    if real(limit, "max_exploitability") <= 0:
+        raise BadParameter(f"max_exploitability must be above 0 in hold'em, not {limit!r}")
     response_at = _response_at(parameters, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
     search = _Bisection(limit, lambda p: response_at(p).with_worst_case(**measure))
     try:
@@ -220,11 +266,6 @@ def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable
         return response
 
     return response_at
-
-
-def _check_limit(limit: float) -> None:
-    if real(limit, "max_exploitability") <= 0:
-        raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
 
 
 class _Bisection:

@@ -81,6 +81,7 @@ class Response(Tabular):
 
     def _repr_html_(self) -> str:
         facts = {name.replace("_", " "): values[0] for name, values in self.columns().items()}
+        facts |= {} if self.too_few is None else {"note": self.too_few}
         return display.facts(facts) + self.strategy._repr_html_()
 
     @property
@@ -143,6 +144,11 @@ class Response(Tabular):
     @property
     def iterations(self) -> int:
         return max(run.iterations for run in self.runs)
+
+    @property
+    def too_few(self) -> str | None:
+        """As `Run.too_few`, of the seat with the fewest visits."""
+        return min(self.runs, key=lambda run: run.visits).too_few
 
 
 def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from counterplay.core.base.errors import BadParameter, UnknownName, shown
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
-from counterplay.core.parallel.pool import check_threads
+from counterplay.core.parallel.pool import check_threads, most_threads
 from counterplay.core.parallel.remote_pool import SYNC_INTERVAL, RemotePool
 from counterplay.core.parallel.remote_worker import LocalWorkers, RemoteWorkers
 from counterplay.core.solvers.base import Problem, Solver, real
@@ -70,11 +70,12 @@ def find_solver(name: Any) -> type[Any]:
 
 
 #: The options of every sampling solver that choose a worker pool. `workers` 0: as many as the
-#: cluster has processors for. `sync_interval`: see `core/parallel/remote_pool.py`.
+#: cluster has processors for, and the game takes. `sync_interval`: see
+#: `core/parallel/remote_pool.py`.
 POOL: dict[str, Any] = {"pool": "threads", "workers": 0, "sync_interval": SYNC_INTERVAL}
 #: Remote workers other than Ray's, by the name of their pool.
 REMOTE: dict[str, Callable[[], RemoteWorkers]] = {"local": LocalWorkers}
-MOST_WORKERS = 10_000
+MOST_WORKERS = 10_000  # and threads of all of them together
 
 
 def options_of(algorithm: str) -> dict[str, Any]:
@@ -143,10 +144,10 @@ def _with_pool(
         return new_solver(game, algorithm, seed, options, problem)
     if options.get("backend", "cpu") != "cpu":
         raise BadParameter("pool=ray plays on processors; leave out backend")
-    threads = options.pop("threads", 1)
+    threads = check_threads(options.pop("threads", 1), game)
     solver: Any = new_solver(game, algorithm, seed, options, problem)
     remote, workers = _remote_workers(pool, workers, threads, solver)
-    check_threads(threads * workers, game)
+    check_threads(threads * workers, game, MOST_WORKERS)
     named: dict[str, Any] = {"pool": pool, "workers": workers}
     if sync_interval != SYNC_INTERVAL:
         named["sync_interval"] = sync_interval
@@ -173,7 +174,8 @@ def _remote_workers(
     from counterplay.core.parallel.ray_workers import RayWorkers
 
     cluster = connect()
-    workers = workers or max(1, cluster.processors // threads)
+    processors = min(cluster.processors, most_threads(solver.game, MOST_WORKERS))
+    workers = workers or max(1, processors // threads)
     size = sum(array.nbytes for array in solver.tables().values())
     cluster.check_room(2 * size, "the tables of this run, sent back and forth,")
     return RayWorkers(cluster), workers

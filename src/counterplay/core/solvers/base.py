@@ -110,8 +110,13 @@ class Solver(ABC):
         the tree would visit."""
         return int(self.counters[1])
 
+    @property
+    def visits(self) -> float:
+        """How often an information set was visited, on average."""
+        return float(self.iterations)
+
     def step(self, n: int) -> None:
-        """Runs n iterations."""
+        """Runs n iterations; 0 compiles the kernels, and changes nothing."""
         nodes = self._run(n)
         self.counters[0] += n
         self.counters[1] += nodes

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+
 from counterplay.core.base.errors import BadParameter, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.base import Solver, real
 
-#: `solve` without any limit stops at this exploitability, or after this time.
-DEFAULT_TARGET = 1e-3
+#: `solve` without any limit stops at this exploitability, a share of the payoff range, or after
+#: this time.
+DEFAULT_TARGET = 1e-4
 DEFAULT_SECONDS = 60.0
 
 
@@ -67,19 +70,18 @@ def check_target(game: Game, target: float | None) -> None:
         )
 
 
-def check_limits(
-    iterations: int | None = None,
-    seconds: float | None = None,
-    target: float | None = None,
-    measure_every: int | None = None,
-    callback: Callable[[Progress], Any] | None = None,
-    on_chunk: Callable[[Progress], None] | None = None,
-) -> Limits:
-    """Returns the limits, or the default ones if none is given."""
-    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+def default_limits(game: Game, limits: Limits, share: float = DEFAULT_TARGET) -> Limits:
+    """Returns the limits, or if none is given the default ones: `DEFAULT_SECONDS`, and as target
+    this share of the payoff range where exploitability is measured at once."""
     if limits.bounded:
         return limits
-    return replace(limits, seconds=DEFAULT_SECONDS, target=DEFAULT_TARGET)
+    target = share * payoff_range(game) if game.evaluator.immediate else None
+    return replace(limits, seconds=DEFAULT_SECONDS, target=target)
+
+
+def payoff_range(game: Game) -> float:
+    """Returns the largest less the smallest payoff; 1 if all are equal."""
+    return float(np.ptp(game.tree.payoff)) or 1.0
 
 
 def pop_limits(arguments: dict[str, Any]) -> Limits:

@@ -15,6 +15,7 @@ Deviations: none. One iteration solves the program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ from counterplay.core.solvers.base import Problem, Solver, one_of
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 DISTANCE_COST = 1e-5  # of a unit of distance, in units of payoff
 METHODS = ("highs", "highs-ds", "highs-ipm")
+#: Slots, and payoffs of the sequence form, up to which the program takes about a second at most.
+QUICK_SLOTS, QUICK_ENTRIES = 15_000, 200_000
 
 
 class PlanProgram(NamedTuple):
@@ -34,15 +37,27 @@ class PlanProgram(NamedTuple):
 
     worst: np.ndarray  # float64[columns]: the payoff that the other can enforce
     a_ub: Any  # a_ub @ columns <= 0
-    a_eq: Any
-    n_x: int
+    a_eq: Any  # a_eq @ columns = b_eq
+    b_eq: np.ndarray
+    in_plan: np.ndarray  # bool[columns]: those of the plan, at least 0; the others are free
+
+
+def is_quick(game: Game) -> bool:
+    """Whether the program of a game takes about a second at most."""
+    solvable = game.capabilities.full_width and game.n_players == 2 and game.perfect_recall
+    return (
+        solvable
+        and game.n_slots <= QUICK_SLOTS
+        and game.zero_sum
+        and len(game.sequence_form.one.value) <= QUICK_ENTRIES
+    )
 
 
 def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
     """Returns the maximin payoff of a player, and a plan that attains it: float64[sequences]."""
     program = _program(mine, other)
-    columns = _solve(program, program.worst, method)
-    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+    columns, _ = _solve(program, program.worst, method)
+    return float(program.worst @ columns), np.maximum(columns[program.in_plan], 0.0)
 
 
 def best_plan_within(
@@ -60,9 +75,33 @@ def best_plan_within(
     """
     program = _program(mine, other)
     objective = np.zeros(len(program.worst))
-    objective[: program.n_x] = against
-    columns = _solve(program, objective, method, least, near)
-    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+    objective[program.in_plan] = against
+    columns, _ = _solve(program, objective, method, least, near)
+    return float(program.worst @ columns), np.maximum(columns[program.in_plan], 0.0)
+
+
+def best_plans_within(
+    sides: Sequence[tuple[Side, Side]], against: Sequence[np.ndarray], least: float
+) -> tuple[list[np.ndarray], float]:
+    """Returns a plan for each own side of `sides` (own, other): those that win the most `against`
+    (as in `best_plan_within`), summed, among those whose worst cases add up to at least `least`.
+    And how much more would be won, per unit that `least` is lower."""
+    from scipy.sparse import block_diag
+
+    programs = [_program(*pair) for pair in sides]
+    together = PlanProgram(
+        np.concatenate([program.worst for program in programs]),
+        block_diag([program.a_ub for program in programs], format="csr"),
+        block_diag([program.a_eq for program in programs], format="csr"),
+        np.concatenate([program.b_eq for program in programs]),
+        np.concatenate([program.in_plan for program in programs]),
+    )
+    objective = np.zeros(len(together.worst))
+    objective[together.in_plan] = np.concatenate(against)
+    columns, price = _solve(together, objective, "highs", least)
+    plans = np.maximum(columns[together.in_plan], 0.0)
+    ends = np.cumsum([len(payoff) for payoff in against])[:-1]
+    return np.split(plans, ends), price
 
 
 def _program(mine: Side, other: Side) -> PlanProgram:
@@ -111,7 +150,9 @@ def _program(mine: Side, other: Side) -> PlanProgram:
         [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
     )
     a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
-    return PlanProgram(worst, a_ub, a_eq, n_x)
+    b_eq = np.zeros(a_eq.shape[0])
+    b_eq[0] = 1.0
+    return PlanProgram(worst, a_ub, a_eq, b_eq, np.arange(len(worst)) < n_x)
 
 
 def _solve(
@@ -120,9 +161,10 @@ def _solve(
     method: str,
     least: float | None = None,
     near: np.ndarray | None = None,
-) -> np.ndarray:
+) -> tuple[np.ndarray, float]:
     """Returns columns that maximise the objective; `least`: with at least this worst case; `near`:
-    and with the least distance from this plan."""
+    and with the least distance from this plan. And by how much the objective falls per unit of
+    `least`."""
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array, vstack
 
@@ -130,26 +172,24 @@ def _solve(
     if least is not None:
         a_ub = vstack([a_ub, csr_array(-program.worst[None, :])], format="csr")
         b_ub = np.append(b_ub, -least)
-    n, n_x, a_eq = len(program.worst), program.n_x, program.a_eq
-    extra = 0
+    n, a_eq, b_eq, in_plan = len(program.worst), program.a_eq, program.b_eq, program.in_plan
+    bounds = np.column_stack([np.where(in_plan, 0.0, -np.inf), np.full(n, np.inf)])
     if near is not None:  # d >= x - near and d >= near - x, at a small cost
-        extra = n_x
+        n_x = len(near)
         own = eye_array(n_x, n, format="csr")
         distance = eye_array(n_x, format="csr")
         a_ub = block_array([[a_ub, None], [own, -distance], [-own, -distance]], format="csr")
         b_ub = np.concatenate([b_ub, near, -near])
         a_eq = block_array([[a_eq, csr_array((a_eq.shape[0], n_x))]], format="csr")
         objective = np.concatenate([objective, np.full(n_x, -DISTANCE_COST)])
-    b_eq = np.zeros(a_eq.shape[0])
-    b_eq[0] = 1.0
-    free, above = (-np.inf, np.inf), (0.0, np.inf)
-    bounds = np.array([above] * n_x + [free] * (n - n_x) + [above] * extra)
+        bounds = np.concatenate([bounds, np.tile([0.0, np.inf], (n_x, 1))])
     constraints = {"A_ub": a_ub, "b_ub": b_ub, "A_eq": a_eq, "b_eq": b_eq, "bounds": bounds}
     result = linprog(-objective, **constraints, method=method, options=TOLERANCES)
     if result.status != 0:
         raise CounterplayError(f"the linear program was not solved: {result.message}")
     columns: np.ndarray = result.x[:n]
-    return columns
+    price = 0.0 if least is None else -float(result.ineqlin.marginals[program.a_ub.shape[0]])
+    return columns, price
 
 
 def _diagonal(values: np.ndarray) -> Any:

@@ -16,10 +16,12 @@ import numpy as np
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
+from counterplay.core.base.progress import shown
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.jit import clock
 from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import default_solver, new_solver
@@ -27,8 +29,8 @@ from counterplay.core.solvers.base import Solver
 from counterplay.core.solvers.folder import Measurement
 from counterplay.core.solvers.limits import Limits as Limits
 from counterplay.core.solvers.limits import Progress as Progress
-from counterplay.core.solvers.limits import check_limits as check_limits
 from counterplay.core.solvers.limits import check_target as check_target
+from counterplay.core.solvers.limits import default_limits
 
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
@@ -39,6 +41,9 @@ METRICS_SECONDS = 1.0  # between two writings of `metrics.csv`, which others may
 #: the time.
 MEASURE_FACTOR = 1.25
 MEASURE_SHARE = 0.1
+#: Mean visits of an information set below which what a sampling solver has learnt means nothing:
+#: its strategy is nearly uniform, or that of the first samples.
+FEW_VISITS = 10.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class Run(Tabular):
     stopped_by: str
     version: str
     started_at: int  # iterations at the start of this call; 0 unless resumed
+    target: float | None  # the exploitability at which to stop, if any
     _solver: Solver = field(repr=False)
 
     @property
@@ -75,6 +81,22 @@ class Run(Tabular):
         solvers of the CFR family."""
         return self._solver.regrets()
 
+    @property
+    def visits(self) -> float:
+        """How often the solver has visited an information set, on average: of all, or of those
+        discovered. The iterations of a solver that traverses the whole game."""
+        return self._solver.visits
+
+    @property
+    def too_few(self) -> str | None:
+        """A sentence if `visits` are too few for the strategy to mean anything; else None."""
+        if not self._solver.sampled or self.visits >= FEW_VISITS:
+            return None
+        return (
+            f"too few iterations: {self.visits:.2g} visits of an information set on average, and "
+            f"below {FEW_VISITS:g} the strategy is nearly that of a random player"
+        )
+
     def columns(self) -> Columns:
         """One row per measurement."""
         return {name: [getattr(row, name) for row in self.metrics] for name in Measurement._fields}
@@ -85,6 +107,8 @@ class Run(Tabular):
     def _repr_html_(self) -> str:
         note = f"{self.iterations:,} iterations in {self.seconds:.3g} s"
         parts = [display.heading(f"{self.game.name}, {self.algorithm}", note)]
+        if self.too_few is not None:
+            parts.append(display.heading("", self.too_few))
         measured = _measured(self)
         if measured:
             last = measured[-1].exploitability
@@ -115,7 +139,8 @@ def solve(
     **options: Any,
 ) -> Run:
     """Computes an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
-    most `target` is reached.
+    most `target` is reached; without any of them until an exploitability of 0.01% of the payoff
+    range (`run.target`), or for a minute.
 
     `algorithm` None: `cfr+` for two players, sampling where the game is too large for that
     (`run.algorithm` says which). `measure_every`: iterations between two measurements of
@@ -124,7 +149,7 @@ def solve(
     from which `resume` continues bit for bit. Other options belong to the algorithm. Ctrl-C raises
     `Interrupted`, whose `result` is the run so far.
     """
-    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game)
     _warn_without_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
@@ -136,7 +161,7 @@ def solve(
             stacklevel=2,
         )
     check_target(solver.game, target)
-    return run_solver(solver, limits, folder)
+    return run_solver(solver, default_limits(solver.game, limits), folder)
 
 
 def _warn_without_guarantee(game: Game) -> None:
@@ -179,7 +204,7 @@ def resume(
     A run that has reached its limit is returned as it is: `started_at` equals `iterations`. `game`
     is needed only for a user-defined game.
     """
-    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
     config = run_folder.read_config(path)
     if "response" in config:
@@ -191,7 +216,7 @@ def resume(
         config["options"],
     )
     check_target(solver.game, target)
-    return resume_solver(path, solver, limits)
+    return resume_solver(path, solver, default_limits(solver.game, limits))
 
 
 def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
@@ -222,7 +247,9 @@ class _Loop:
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
-        with stop_signals() as stop:
+        limits = self.limits
+        bar = shown(limits.on_chunk, iterations=limits.iterations, seconds=limits.seconds)
+        with stop_signals() as stop, bar as self.on_chunk:
             self.solver.step(0)  # compile before the clock starts
             reason = "target" if self._on_target() else self._until_stopped(stop)
             if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
@@ -247,6 +274,7 @@ class _Loop:
             reason,
             version(),
             self.started_at,
+            self.limits.target,
             solver,
         )
 
@@ -280,8 +308,7 @@ class _Loop:
                     return "target"
                 if limits.callback is not None and limits.callback(self._progress()) is True:
                     return "callback"
-            if limits.on_chunk is not None:
-                limits.on_chunk(self._progress())
+            self.on_chunk(self._progress())
             if self.folder is not None and time.monotonic() - self.saved_at > self.save_every:
                 self._save()
             elif self.folder is not None and time.monotonic() - self.metrics_at > METRICS_SECONDS:
@@ -294,9 +321,9 @@ class _Loop:
         n = min(self.chunk, self.next_measure - done)
         if self.limits.iterations is not None:
             n = min(n, self.limits.iterations - done)
-        before = time.perf_counter()
+        before = clock()
         self.solver.step(n)
-        took = time.perf_counter() - before
+        took = clock() - before
         self.used += took
         aim = CHUNK_SECONDS
         if self.limits.seconds is not None:
@@ -316,9 +343,9 @@ class _Loop:
         must = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
         if (must or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
-            before = time.perf_counter()
+            before = clock()
             epsilon = self.solver.measure(self.solver.policy())
-            self.measuring += time.perf_counter() - before
+            self.measuring += clock() - before
         self.metrics.append(
             Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon)
         )

@@ -64,6 +64,10 @@ class SynchronisedSolver(Solver):
         self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
 
+    @property
+    def visits(self) -> float:
+        return self.nodes_touched / self.infosets()
+
     def infosets(self) -> int:
         if self._hash_tables is None:
             return self.game.n_infosets
@@ -241,6 +245,11 @@ class SamplingSolver(SynchronisedSolver):
     def form(self) -> Any:
         """The form whose histories are sampled."""
         return self._form
+
+    @property
+    def worker(self) -> Worker:
+        """The first worker."""
+        return self._pool.workers[0]
 
     @property
     def hash_tables(self) -> HashTables | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.cards.canonical import Links, make_links
@@ -51,9 +51,9 @@ def board_links() -> Links:
 
 def _make(progress: ProgressCallback) -> Strengths:
     threads = cores()
-    river = count_rivers(threads, lambda share: progress(0.7 * share, "rivers"))
-    turn = count_earlier(4, river, threads, lambda share: progress(0.7 + 0.25 * share, "turns"))
-    flop = count_earlier(3, turn, threads, lambda share: progress(0.95 + 0.04 * share, "flops"))
+    river = count_rivers(threads, part(progress, 0.0, 0.7, "hold'em tables, rivers"))
+    turn = count_earlier(4, river, threads, part(progress, 0.7, 0.95, "hold'em tables, turns"))
+    flop = count_earlier(3, turn, threads, part(progress, 0.95, 0.99, "hold'em tables, flops"))
     return Strengths(count_preflop(flop), flop, turn, river, *make_links())
 
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
@@ -300,7 +300,8 @@ def matchups(
         _IN_MEMORY[slot.path] = _read(slot, abstraction) or _empty(abstraction)
     table = _IN_MEMORY[slot.path]
     if whole and not table.filled.all():
-        _fill(cards, table, progress)
+        with shown(progress) as progress:
+            _fill(cards, table, progress)
         write_or_warn(slot, Piece(None, {"count": table.flops}), "the flops of matchups stay")
     return table
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
-from counterplay.core.base.progress import ShareCallback, no_progress
+from counterplay.core.base.progress import ShareCallback, no_progress, shown
 from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.parallel.processes import cores
@@ -58,9 +58,10 @@ def vector_values(
     cluster = None if device else current()
     if cluster is not None and all(_can_be_sent(game, query) for query in queries):
         traverse = partial(_traverse_remotely, cluster, game, queries)
-    if flops is None:
-        return sum_all_flops(prepared, device, progress, traverse)
-    return sample_flops(prepared, flops, seed, progress, traverse)
+    with shown(progress) as progress:
+        if flops is None:
+            return sum_all_flops(prepared, device, progress, traverse)
+        return sample_flops(prepared, flops, seed, progress, traverse)
 
 
 def _prepare(game: Game, query: ValueQuery) -> PreparedQuery:

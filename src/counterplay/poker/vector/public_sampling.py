@@ -19,7 +19,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.core.kernels.device import Device
-from counterplay.core.kernels.jit import jit
+from counterplay.core.kernels.jit import prepare
 from counterplay.core.parallel.pool import TOLERANT, Worker, WorkerPool
 from counterplay.core.solvers.base import Problem, one_of
 from counterplay.core.solvers.sampling import SamplingSolver
@@ -56,13 +56,6 @@ class PublicWorkspace(NamedTuple):
 
     board: Board
     work: TraversalWorkspace
-
-
-@jit
-def deal_board(form: Any, chance: Any, streets: int, board: Board, rng: np.ndarray) -> None:
-    """Deals and fills a random board."""
-    draw(chance, rng)
-    fill_board(form.cards, chance, streets, board)
 
 
 class PublicSampling(SamplingSolver):
@@ -140,9 +133,15 @@ class PublicSampling(SamplingSolver):
         regret_weight = scale / (left * (left - 1) // 2)  # per possible holding of the opponent
         if isinstance(self._pool, DevicePool):
             return n, self._play_batches(self._pool, done, n, regret_weight)
+        if n == 0:
+            prepare(draw, chance, worker.rng)
+            prepare(fill_board, form.cards, chance, len(streets), board)
+            nothing = Iteration(rows, worker.tables, restriction, 0.0, 0.0)
+            prepare(traverse_board, streets, board, nothing, work)
         updated = 0
         for t in range(done + 1, done + 1 + n * stride, stride):
-            deal_board(form, chance, len(streets), board, worker.rng)
+            draw(chance, worker.rng)
+            fill_board(form.cards, chance, len(streets), board)
             average_weight = float(t) if self._linear else 1.0
             iteration = Iteration(rows, worker.tables, restriction, regret_weight, average_weight)
             traverse_board(streets, board, iteration, work)
@@ -152,7 +151,11 @@ class PublicSampling(SamplingSolver):
     def _play_batches(self, pool: DevicePool, done: int, n: int, regret_weight: float) -> int:
         pool.restrict(self._restriction)
         updated = 0
-        if n > 0:
+        if n == 0:  # compiles and loads everything: an update of weight 0 changes no number
+            for boards in pool.source.batches(self.seed, 0, 0):
+                pool.update(boards, 0.0, 0.0)
+            pool.device.wait()
+        else:
             for t, boards in enumerate(
                 pool.source.batches(self.seed, done + 1, done + n), done + 1
             ):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import matching_factors
 from counterplay.core.kernels.simd import LANES, add_rows, set_product
@@ -38,6 +40,8 @@ from counterplay.poker.vector.public_workspace import (
 from counterplay.poker.vector.showdown import ALL, clear, mark_reached, set_unblocked, sum_reach
 
 _LANES, _TWO = index(LANES), index(2)
+#: The number of a street as a variable: functions would be compiled anew for each constant.
+_STREET: Any = np.int64
 
 
 class Iteration(NamedTuple):
@@ -153,7 +157,7 @@ def pass_reach(
             set_product(before, h * _LANES, path, at, after, h * _LANES, ONE)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def pass_reach_to_lanes(
     street: Street, g: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
@@ -176,7 +180,7 @@ def pass_reach_to_lanes(
                     after[h, lane] = 0.0
 
 
-@jit
+@jit(inner=True)
 def _update_tables(
     street: Street, s: int, g: int, player: int, board: Board, it: Iteration,
     work: TraversalWorkspace,
@@ -275,7 +279,7 @@ def end_street(
         _update_tables(street, s, g, player, board, it, work)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def _collect_lanes(street: Street, g: int, n: int, work: TraversalWorkspace) -> None:
     """Moves the values of group g of the second street to the onward ends of the first, one from
     each lane."""
@@ -293,28 +297,29 @@ def traverse_board(streets: Any, board: Board, it: Iteration, work: TraversalWor
     """Traverses the betting on one board and updates both players' regrets and strategy sums. The
     four streets are written out, since selecting them by number takes long to compile."""
     first, flop, turn, river = streets
+    preflop, second, third, last = _STREET(0), _STREET(1), _STREET(2), _STREET(3)
     n = int(board.size[0])
     for h in range(index(n)):
         for lane in range(_LANES):
             work.y[0, 0, h, lane] = work.y[0, 1, h, lane] = work.y[0, 2, h, lane] = 1.0
     if board.n_buckets[3] <= FEW:
-        count_bucket_cards(3, board, work)
-    set_policies(first, 0, 0, board, it, work)
+        count_bucket_cards(last, board, work)
+    set_policies(first, preflop, preflop, board, it, work)
     for g in range(len(flop.public_node)):
         pass_reach_to_lanes(first, g, board, it, work)
-        set_policies(flop, 1, g, board, it, work)
+        set_policies(flop, second, g, board, it, work)
         for a in range(len(flop.onward)):
             work.onward_end[1] = a
             here = g * len(flop.onward) + a
-            pass_reach(flop, 1, a, board, it, work)
-            set_policies(turn, 2, here, board, it, work)
+            pass_reach(flop, second, a, board, it, work)
+            set_policies(turn, third, here, board, it, work)
             for b in range(len(turn.onward)):
                 work.onward_end[2] = b
                 below = here * len(turn.onward) + b
-                pass_reach(turn, 2, b, board, it, work)
-                set_policies(river, 3, below, board, it, work)
-                end_last_street(river, 3, below, board, it, work)
-            end_street(turn, 2, here, board, it, work)
-        end_street(flop, 1, g, board, it, work)
+                pass_reach(turn, third, b, board, it, work)
+                set_policies(river, last, below, board, it, work)
+                end_last_street(river, last, below, board, it, work)
+            end_street(turn, third, here, board, it, work)
+        end_street(flop, second, g, board, it, work)
         _collect_lanes(first, g, n, work)
-    end_street(first, 0, 0, board, it, work)
+    end_street(first, preflop, preflop, board, it, work)

@@ -118,7 +118,7 @@ def start_values(s: int, player: int, work: TraversalWorkspace) -> Any:
     return work.onward_value[s - 1, player, work.onward_end[s - 1]] if s > 1 else work.root[player]
 
 
-@jit(inner=True)
+@jit(inline=True)
 def count_bucket_cards(s: int, board: Board, work: TraversalWorkspace) -> None:
     """Counts the holdings of each bucket with each card of a board, for `value_by_bucket`."""
     half = work.half[0]
@@ -289,7 +289,7 @@ def back_up_buckets(
                 back_up(street, k, player, False, own[b], ZERO, gain)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def back_up_holding(
     street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: TraversalWorkspace
 ) -> None:
@@ -314,7 +314,7 @@ def back_up_holding(
                 value[at + lane] = street.payoff[player, g, k, lane] * work.row[1, start + lane]
 
 
-@jit
+@jit(inner=True)
 def clear_values(values: Any, n: int) -> None:
     """Zeroes the values of n holdings."""
     for h in range(index(n)):

@@ -99,7 +99,7 @@ def build_sparbot(
     progress: ProgressCallback = no_progress,
 ) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelRecord]]:
     """(first_row, policy), the buckets and how well each model is solved."""
-    strengths(lambda share, what: progress(0.0, f"hand strengths: {what}"))
+    strengths(lambda share, what: progress(0.0, what))
     buckets = BUCKETS.get(lambda share, what: progress(0.15 * share, "buckets"))
     chance = sparbot_chance(buckets, lambda share: progress(0.15 + 0.15 * share, "chance"))
     policies, records = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
