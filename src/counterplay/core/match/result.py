@@ -25,22 +25,8 @@ ENOUGH_SESSIONS = 10
 _TWICE, _ONCE = 0, 3  # rows of a tally
 
 
-class MeanEstimate:
-    """A mean with its standard error, whose degrees of freedom are those of Student's t."""
-
-    mean: float
-    standard_error: float
-    degrees: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean; infinite for a single deal."""
-        half = half_width(self.standard_error, self.degrees)
-        return self.mean - half, self.mean + half
-
-
 @dataclass(frozen=True)
-class Adjusted(MeanEstimate):
+class Adjusted:
     """The luck-adjusted payoff of `a` per hand (AIVAT)."""
 
     mean: float
@@ -50,6 +36,12 @@ class Adjusted(MeanEstimate):
     @classmethod
     def of(cls, estimate: Estimate) -> Adjusted:
         return cls(estimate.mean, estimate.standard_error, estimate.degrees)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% confidence interval of the mean."""
+        half = half_width(self.standard_error, self.degrees)
+        return self.mean - half, self.mean + half
 
 
 class PlayerMean(NamedTuple):
@@ -62,7 +54,7 @@ class PlayerMean(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class MatchResult(MeanEstimate, Tabular):
+class MatchResult(Tabular):
     """Result of `a` against `b`, or against all `others`; in hold'em in small bets per hand
     (sb/h)."""
 
@@ -91,6 +83,12 @@ class MatchResult(MeanEstimate, Tabular):
         hands, twice, degrees = whole.hands, whole.twice, whole.degrees
         mean, error, seats = whole.mean, whole.standard_error, whole.by_seat
         return cls(game, *names, hands, twice, mean, error, seats, seed, degrees=degrees, **more)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% confidence interval of the mean; infinite for a single deal."""
+        half = half_width(self.standard_error, self.degrees)
+        return self.mean - half, self.mean + half
 
     def of_player(self, one: PlayerMean) -> Adjusted:
         """The mean of one of several players, with its interval."""

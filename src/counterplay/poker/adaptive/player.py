@@ -118,8 +118,9 @@ class Adaptive(Bot):
         check_iterations(iterations)
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds must be above 0, not {seconds!r}")
-        whole_number(every, 0 if learner is not None else 1, None, "every")
-        if learner is not None and every == 1:
+        if learner is None:
+            whole_number(every, 1, None, "every")
+        elif type(every) is not int or every < 0 or every == 1:
             raise BadParameter(f"a block needs at least 2 hands, not {every!r}")
         if learner is None and not relearn:
             raise BadParameter("relearn needs a learner; give one, or leave it out")

@@ -35,7 +35,8 @@ class Ending(NamedTuple):
 
 
 class Bot:
-    """Base class of bots without memory. `act` returns fold, call (or check) or raise (or bet)."""
+    """Base class of bots without memory. `act` returns fold, call (also: check) or raise (also:
+    bet)."""
 
     name = "bot"
 

@@ -60,7 +60,8 @@ def ending(
 def settle(
     history: str, board: str = "", dealer: str | None = None, big_blind: str | None = None
 ) -> float | None:
-    """The dealer's result in small bets; None at a showdown with unknown cards."""
+    """The dealer's result in small bets, which the big blind loses; None at a showdown with unknown
+    cards."""
     state = final_state(history)
     holdings = [None if cards is None else parse_holding(cards) for cards in (dealer, big_blind)]
     return settle_numbers(history, _board(state, board, *holdings), *holdings)
