@@ -167,6 +167,8 @@ def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
 def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | None = None) -> float:
     """`exploitability` of an unchecked slot array, for solvers that measure often. `replies`: what
     computes best replies."""
+    if not game.evaluator.needs_recall:
+        return game.evaluator.exploitability(Strategy(game, policy))
     best = 0.0
     for player in range(game.n_players):
         out = np.empty(game.slots(player).stop - game.slots(player).start)

@@ -309,7 +309,8 @@ class Game:
     @property
     def measurable(self) -> bool:
         """Whether exploitability can be computed."""
-        return self.evaluator.immediate and self.perfect_recall
+        evaluator = self.evaluator
+        return evaluator.immediate and (self.perfect_recall or not evaluator.needs_recall)
 
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""
@@ -355,6 +356,8 @@ class Evaluator(ABC):
     name: ClassVar[str]
     #: For an evaluator that takes long: how to ask for it with options. Empty for a quick one.
     how: ClassVar[str] = ""
+    #: Whether best responses need perfect recall: those in the strategy's own information sets do.
+    needs_recall: ClassVar[bool] = True
 
     def __init__(self, game: Game) -> None:
         self.game = game

@@ -7,6 +7,7 @@ strategies, as in `holdem`. Payoffs are in small bets (a small bet is the big bl
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from counterplay.core.base.errors import whole_number
@@ -34,6 +35,10 @@ class FlopHoldemRules(HoldemRules):
         super().__init__(
             abstraction, BettingRules(bets=(1.0, 1.0), most_bets=(bets, bets), board=BOARD)
         )
+
+    def match_runner(self) -> Any:
+        """Returns the class that plays matches of strategies."""
+        return import_module("counterplay.core.match.play").StrategyMatch
 
     @property
     def on_board(self) -> int:

@@ -24,12 +24,16 @@ class FlopEvaluator(Evaluator):
     """Best responses distinguish holdings; the strategy has its abstraction."""
 
     name = "flops"
-    how = "is measured by traversing its flops, which takes seconds; ask for it with measure={}"
+    needs_recall = False
+
+    @property
+    def immediate(self) -> bool:
+        return True
 
     def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
         if options:
             raise BadParameter(f"{next(iter(options))}: {self.game.name} is measured as a whole")
-        return options is not None
+        return False
 
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
         payoff = Payoff(0, self._strategy(strategy), self._strategy(strategy))
