@@ -33,4 +33,4 @@ def test_solve_takes_it_and_says_so() -> None:
 
 def test_an_error_names_only_what_plays_the_game() -> None:
     with pytest.raises(BadParameter, match="take one of mccfr, mccfr-chance, mccfr-external, mcts"):
-        cp.solve("kuhn(players=3)", "cfr+", iterations=2)
+        cp.solve("kuhn(players=3)", "egt", iterations=2)

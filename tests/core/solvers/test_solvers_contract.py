@@ -65,8 +65,8 @@ def test_sampling_solvers_take_more_players(name: str) -> None:
     assert run.exploitability < 0.25 * uniform
 
 
-@pytest.mark.parametrize("name", sorted(set(FITTING) - set(SAMPLED)))
-def test_full_width_solvers_refuse_more_players(name: str) -> None:
+@pytest.mark.parametrize("name", ["egt", "lp"])
+def test_solvers_of_two_players_refuse_more(name: str) -> None:
     with pytest.raises(cp.CounterplayError, match=r"two.player"):
         cp.solve("kuhn(players=3)", name, iterations=1)
 

@@ -207,7 +207,7 @@ def test_bad_players(game: cp.Game, random10: cp.Strategy, tmp_path: Path) -> No
     three = cp.load("kuhn(players=3)")
     bad(
         lambda: cp.play_match(three, cp.Strategy.uniform(three), cp.Strategy.uniform(three), 10),
-        "two players",
+        "2 players are given",
     )
     (tmp_path / "noise").write_bytes(b"nothing to see")
     bad(lambda: cp.play_match(game, tmp_path / "noise", "probe", 10), "noise")

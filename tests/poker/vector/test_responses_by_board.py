@@ -268,7 +268,9 @@ def test_respond(small: None, tmp_path: Path) -> None:
     assert (facts["new_iterations"], facts["flops_walked"]) == (0, 12)
     assert facts[f"{RISK}_within"] > 0.0
     assert facts["exploitability_mbg"] == 500.0 * facts[RISK]
-    assert facts["payoff"] == facts["exploitation"]
+    seats = (facts["payoff_as_player_1"], facts["payoff_as_player_2"])
+    assert facts["exploitation"] == pytest.approx(sum(seats), abs=1e-12)
+    assert facts["payoff"] == pytest.approx(sum(seats) / 2, abs=1e-12)  # as a match estimates it
     text = typed(tmp_path, "respond", "--resume", "run", "--flops", "12").stdout
     assert f"{RISK} (b1 + b2), 95% within" in text
     assert "not measured" not in text

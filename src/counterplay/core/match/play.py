@@ -34,8 +34,7 @@ from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_blocks
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
 from counterplay.core.match.result import Adjusted, MatchResult, estimate
-from counterplay.core.match.several import BLOCK as SEVERAL_BLOCK
-from counterplay.core.match.several import Samples, SampleSums, play_block, several_players
+from counterplay.core.match.several import play_several
 from counterplay.core.match.tally import Tally, tally
 from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.parallel.processes import cores, in_threads
@@ -211,7 +210,13 @@ def play_match(
     options = MatchOptions(hands, seed, duplicate, cards, log, observer, luck_adjusted)
     game = as_game(game, a)
     if others or game.n_players > 2:
-        return _several(game, (a, b, *others), options, progress, processes)
+        if luck_adjusted or (log, observer, cards) != (None, None, None):
+            raise BadParameter(
+                "log, observer and cards are for hold'em, and luck is taken out of matches of two"
+            )
+        return play_several(
+            game, (a, b, *others), hands, seed, duplicate, progress, processes or cores()
+        )
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
     cluster = current() if processes is None and cards is None else None
     with shown(progress) as progress, stop_signals() as stop:
@@ -229,40 +234,6 @@ def play_match(
         raise Interrupted(summary)
     assert summary is not None
     return summary
-
-
-def _several(
-    game: Game,
-    given: tuple[Any, ...],
-    options: MatchOptions,
-    progress: ProgressCallback,
-    processes: int | None,
-) -> MatchResult:
-    """A match of more than two players."""
-    if (options.log, options.observer, options.cards) != (None, None, None):
-        raise BadParameter("log, observer and cards are for matches of hold'em")
-    if options.luck_adjusted:
-        raise BadParameter(f"luck is taken out of matches of two, and {len(given)} play here")
-    strategies = several_players(game, given, progress)
-    total, sums = -(-options.hands // len(strategies)), SampleSums(len(strategies))
-    before, queue = time.perf_counter(), _QUEUE_PER_THREAD * (processes or cores())
-
-    def play(block: Block) -> np.ndarray:
-        samples = Samples(options.seed, block[0] * SEVERAL_BLOCK, options.duplicate)
-        return play_block(game, strategies, samples, block[1])
-
-    with stop_signals() as stop:
-        work = blocks(total, SEVERAL_BLOCK)
-        for won in in_threads(play, work, processes or cores(), queue, stop):
-            sums.add(won)
-            progress(sums.count / total, f"{sums.count * len(strategies):,} hands")
-    seconds, facts = time.perf_counter() - before, (game.name, options.seed, options.duplicate)
-    if sums.count == 0:
-        raise Interrupted(None)
-    result = sums.result(*facts, seconds=seconds, stopped=stop(), unit=str(game.unit))
-    if stop():
-        raise Interrupted(result)
-    return result
 
 
 def check_hands(hands: int) -> None:

@@ -6,12 +6,13 @@ numbers; without duplicates, as many deals as there are players, each in another
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, BadStrategy
+from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.access import (
     child,
@@ -30,8 +31,11 @@ from counterplay.core.kernels.jit import index, jit
 from counterplay.core.kernels.rng import check_seed, uniform
 from counterplay.core.match.kernels import deal_state
 from counterplay.core.match.result import MatchResult, PlayerMean
+from counterplay.core.parallel.jobs import stop_signals
+from counterplay.core.parallel.processes import in_threads
 
 BLOCK = 2_000  # samples of one call
+QUEUE_PER_THREAD = 4  # calls
 
 
 class Samples(NamedTuple):
@@ -130,3 +134,36 @@ class SampleSums:
             first.standard_error, first.by_seat, seed, degrees=self.count - 1, each=tuple(each),
             **more,
         )  # fmt: skip
+
+
+def play_several(
+    game: Game,
+    given: tuple[Any, ...],
+    hands: int,
+    seed: int,
+    duplicate: bool,
+    progress: ProgressCallback,
+    threads: int,
+) -> MatchResult:
+    """A match of more than two players; see `play_match`."""
+    strategies = several_players(game, given, progress)
+    players = len(strategies)
+    total, sums, before = -(-hands // players), SampleSums(players), time.perf_counter()
+
+    def play(first: int) -> np.ndarray:
+        n = min(BLOCK, total - first)
+        return play_block(game, strategies, Samples(seed, first, duplicate), n)
+
+    with stop_signals() as stop:
+        work = list(range(0, total, BLOCK))
+        for won in in_threads(play, work, threads, QUEUE_PER_THREAD * threads, stop):
+            sums.add(won)
+            progress(sums.count / total, f"{sums.count * players:,} hands")
+    seconds = time.perf_counter() - before
+    if sums.count == 0:
+        raise Interrupted(None)
+    more = {"seconds": seconds, "stopped": stop(), "unit": str(game.unit)}
+    result = sums.result(game.name, seed, duplicate, **more)
+    if stop():
+        raise Interrupted(result)
+    return result

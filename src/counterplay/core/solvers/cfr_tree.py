@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import tree_gradient, treeplex
 from counterplay.core.solvers.cfr_kernels import (
@@ -25,6 +26,8 @@ class TreeRegretMinimiser:
     replies = None  # one thread computes best replies
 
     def __init__(self, game: Game, variant: CFRVariant) -> None:
+        if not game.capabilities.full_width:
+            raise BadParameter(f"{game.name} is too large for solvers at full width")
         self._tree, self._variant, self._plexes = game.tree, variant, game.treeplexes
         players = range(game.n_players)
         self._sequences = [treeplex(game.tree, player)[1] for player in players]
