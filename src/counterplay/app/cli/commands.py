@@ -197,9 +197,6 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             f"{display.exploitability_name(result.game)} = {result.exploitability:.3g}   "
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
-        if result.stopped_by == "target":
-            share = result.target / payoff_range(result.game)
-            out.print(f"stopped at {result.target:.3g}, {share:.2g} of the payoff range")
     else:
         game, where = result.game, str(folder)
         if game.can("bots"):
@@ -215,6 +212,9 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     if n_infosets <= MOST_PRINTED:
         for row in result.strategy.table():
             out.print(f"  {row}")
+    if result.stopped_by == "target":
+        share = result.target / payoff_range(result.game)
+        out.print(f"stopped at {result.target:.3g}, {share:.2g} of the payoff range")
     out.print(f"saved in {folder}")
 
 
