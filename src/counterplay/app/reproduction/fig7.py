@@ -402,6 +402,6 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TITLE = "Figure 7: convergence of RNR and MCRNR"
-SECONDS = {"quick": 90, "paper": 3000}  # on two cores
+SECONDS = {"quick": 60, "paper": 1600}  # on two cores
 MEANING = {"models": "what the responses respond to"}
 EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)

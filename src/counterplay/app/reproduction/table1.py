@@ -219,5 +219,5 @@ def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> 
 
 
 TITLE = "Table 1: equilibrium strategies against the bots"
-SECONDS = {"quick": 110, "paper": 2200}  # on two cores
+SECONDS = {"quick": 150, "paper": 1500}  # on two cores
 EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)
