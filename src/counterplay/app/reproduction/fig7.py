@@ -265,14 +265,10 @@ def _plan() -> list[tuple[Method, int]]:
     return [(m, seed) for m in METHODS for seed in range(SEEDS if m in SAMPLED else 1)]
 
 
-def _model(name: str, store: PieceStore, progress: ProgressCallback) -> FixedProfile:
-    return fixed_profile(name, TARGET, store, progress)
-
-
 def _cached_trace(
     name: str, method: Method, seed: int, scale: str, store: PieceStore, progress: ProgressCallback
 ) -> Trace:
-    game, model = cached_game(name), _model(name, store, progress)
+    game, model = cached_game(name), fixed_profile(name, TARGET, store, progress)
     iterations = getattr(GAMES[scale][name], method.size)
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
@@ -344,7 +340,6 @@ def _picture(
                     axis.plot(
                         walked, up[0], color="0.4", linewidth=1, label="RNR, walking the tree"
                     )
-            axis.axhline(getattr(traces[0].rows[0], y), alpha=0)
             axis.set(xscale="log", yscale="log", xlabel=labels[x], ylabel=labels[y])
         line[0].set_title(f"{game}; model exploitable by {model.exploitability:.2g}", fontsize=9)
     handles, names = axes[0, 1].get_legend_handles_labels()
@@ -375,11 +370,10 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     names, folder, plan = list(GAMES[scale]), store.folder, _plan()
     traces, models, walks = [], {}, {}
     for k, name in enumerate(names):
-        models[name] = _model(name, store, stage_progress(progress, k, len(names)))
+        shown = stage_progress(progress, k, len(names))
+        models[name] = fixed_profile(name, TARGET, store, shown)
         walks[name] = _cached_walk(name, store)
-        for one in plan:
-            shown = stage_progress(progress, k, len(names))
-            traces.append(_cached_trace(name, *one, scale, store, shown))
+        traces += [_cached_trace(name, *one, scale, store, shown) for one in plan]
     progress(1.0, "drawing")
     _picture(traces, models, walks, folder / "fig7.png")
     lines = [
@@ -387,8 +381,8 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for t in traces
         for row in t.rows
     ]
-    fields = " ".join(ConvergencePoint._fields)
-    header = f"game model_exploitability method seed p {fields} walk_seconds_per_node"
+    header = "game model_exploitability method seed p " + " ".join(ConvergencePoint._fields)
+    header += " walk_seconds_per_node"
     setting = {
         "games": names,
         "p": P,
