@@ -319,12 +319,8 @@ def _picture(
 ) -> None:
     figure, axes = new_figure(len(models), 3, 13, 3.3 * len(models))
     columns = (("nodes", "gap"), ("seconds", "gap"), ("nodes", "exploitability"))
-    labels = {
-        "nodes": "nodes touched",
-        "seconds": "seconds",
-        "gap": "gap of the restricted games",
-        "exploitability": "b1 + b2 of the responses",
-    }
+    labels = {"nodes": "nodes touched", "seconds": "seconds"}
+    labels |= {"gap": "gap of the restricted games", "exploitability": "b1 + b2 of the responses"}
     for line, (game, model) in zip(axes, models.items(), strict=True):
         for axis, (x, y) in zip(line, columns, strict=True):
             for k, method in enumerate(METHODS):
