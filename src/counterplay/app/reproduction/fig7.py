@@ -189,9 +189,11 @@ def sooner(races: Mapping[str, Race]) -> Claim:
 
 
 def as_ratio(one: Interval) -> str:
-    """For example 0.0025 (0.002 to 0.003)."""
+    """For example 0.0025 (0.002 to 0.003); a bound where only one of the two came so far."""
     if math.isinf(one.value):
-        return f"over {one.low:.2g}"
+        return f"over {one.low:.2g}" if one.low > 0 else "–"
+    if one.value == 0:
+        return f"below {one.high:.2g}"
     return f"{one.value:.2g} ({one.low:.2g} to {one.high:.2g})"
 
 

@@ -49,7 +49,7 @@ SIZES = {
     "quick": Sizes(
         seeds=3,
         mcts=10_000_000,
-        public=(1_500, 500),
+        public=(1_500, 800),
         respond=(400, 200),
         outcome=10_000_000,
         observed=20_000,
