@@ -245,5 +245,5 @@ TITLE = "Beyond the article: time and memory of RNR and MCRNR by size"
 SECONDS = {"quick": 18, "paper": 500}  # on two cores
 MEANING = {"nodes": "visited at most, by each run", "target": TARGET}
 EXPERIMENT = Experiment(
-    "by-size", TITLE, run, SECONDS, _jobs, order=12, priority=9, meaning=MEANING
+    "by-size", TITLE, run, SECONDS, _jobs, order=22, priority=22, meaning=MEANING
 )
