@@ -195,7 +195,7 @@ def picture(runs: Runs, path: Path) -> None:
         for axis in line:
             axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
     labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*labels, loc="outside lower center", ncols=len(METHODS), frameon=False)
+    figure.legend(*labels, loc="outside lower center", ncols=3, frameon=False)
     title = f"A response to uniform play, p = {P:g}, to {GAP:.0%} of its gap, by size"
     save_figure(figure, path, title)
 
