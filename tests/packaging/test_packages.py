@@ -134,6 +134,7 @@ def test_what_is_in_them(built: Path) -> None:
     assert packages <= names
     assert {
         "counterplay/py.typed",
+        "counterplay/app/reproduction/harness/paper_scale.json",
         "counterplay/app/reproduction/harness/templates/report.html",
     } <= names
     assert not [name for name in names if name.startswith(("tests", "docs", "benchmarks"))]

@@ -8,7 +8,7 @@ from pathlib import Path
 from counterplay.app.reproduction.harness.reproduce import experiments
 
 ORDER = "fig4-kuhn fig4-holdem holdem-time table1 table2 fig6 fig7 fig8 bots buckets by-size"
-PRIORITY = "table1 table2 fig8 fig4-holdem holdem-time fig6 buckets bots fig7 by-size fig4-kuhn"
+PRIORITY = "table1 table2 fig8 fig4-holdem holdem-time fig6 fig7 fig4-kuhn buckets bots by-size"
 
 
 def test_each_experiment_is_found_by_its_name_in_the_order_of_the_report() -> None:
@@ -26,5 +26,5 @@ def test_each_experiment_has_a_file_and_a_test_of_its_name() -> None:
 
 def test_all_experiments_together_take_no_longer_than_is_said() -> None:
     """By what they declare, on two cores."""
-    for scale, most in (("quick", 12 * 60), ("paper", 2 * 3600)):
+    for scale, most in (("quick", 12 * 60), ("paper", 2.5 * 3600)):
         assert sum(one.seconds[scale] for one in experiments().values()) <= most

@@ -56,6 +56,10 @@ def test_a_level_that_is_not_reached_gives_a_bound() -> None:
     never = fig7.to_reach(run_of(1, points=2), 0.1, "nodes")
     assert never == (math.inf, 1.0, math.inf)
     assert fig7.as_ratio(race(10_000, points=3).ratio(0.1, fig7.NODES)).startswith("over ")
+    slow = fig7.Race(run_of(100, points=3), [run_of(1), run_of(1)], 1.0)
+    assert fig7.as_ratio(slow.ratio(0.1, fig7.NODES)) == "below 0.035"
+    neither = fig7.Race(run_of(100, points=3), [run_of(1, points=3)], 1.0)
+    assert fig7.as_ratio(neither.ratio(0.1, fig7.NODES)) == "–"
 
 
 def test_seconds_of_rnr_are_those_of_a_walk() -> None:

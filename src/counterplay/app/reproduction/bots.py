@@ -109,4 +109,4 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
 SECONDS = {"quick": 8, "paper": 120}  # on two cores
-EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=10, priority=7)
+EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=20, priority=21)

@@ -148,5 +148,5 @@ TITLE = "Beyond the article: 10 to 200 buckets at equal time and visits"
 SECONDS = {"quick": 12, "paper": 250}  # on two cores
 MEANING = {"engine": "how MCCFR samples", "seconds": "of one run, expected"}
 EXPERIMENT = Experiment(
-    "buckets", TITLE, run, SECONDS, _jobs, order=11, priority=6, meaning=MEANING
+    "buckets", TITLE, run, SECONDS, _jobs, order=21, priority=20, meaning=MEANING
 )

@@ -195,7 +195,7 @@ def picture(runs: Runs, path: Path) -> None:
         for axis in line:
             axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
     labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*labels, loc="outside lower center", ncols=len(METHODS), frameon=False)
+    figure.legend(*labels, loc="outside lower center", ncols=3, frameon=False)
     title = f"A response to uniform play, p = {P:g}, to {GAP:.0%} of its gap, by size"
     save_figure(figure, path, title)
 
@@ -245,5 +245,5 @@ TITLE = "Beyond the article: time and memory of RNR and MCRNR by size"
 SECONDS = {"quick": 18, "paper": 500}  # on two cores
 MEANING = {"nodes": "visited at most, by each run", "target": TARGET}
 EXPERIMENT = Experiment(
-    "by-size", TITLE, run, SECONDS, _jobs, order=12, priority=9, meaning=MEANING
+    "by-size", TITLE, run, SECONDS, _jobs, order=22, priority=22, meaning=MEANING
 )

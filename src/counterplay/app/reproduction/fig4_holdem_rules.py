@@ -113,7 +113,8 @@ def by_time(mcts: np.ndarray, mccfr: np.ndarray) -> Claim:
     """Means over the evaluations of the early phase."""
     timed, counted, seconds = [], [], 0.0
     for ours, theirs in zip(mcts, mccfr, strict=False):
-        rows = theirs[(theirs[:, 0] >= EARLY / 10) & (theirs[:, 0] <= EARLY)]
+        until = min(EARLY, theirs[-1, 0])
+        rows = theirs[(theirs[:, 0] >= until / 10) & (theirs[:, 0] <= until)]
         timed.append(float(np.mean([at(ours, row[1], 1) - row[2] for row in rows])))
         counted.append(float(np.mean([at(ours, row[0]) - row[2] for row in rows])))
         seconds = float(rows[-1, 1])

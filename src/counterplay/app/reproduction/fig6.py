@@ -191,5 +191,5 @@ def _label_ps(axis: Any, curve: ResponseCurve, x: list[float], y: list[float]) -
 
 RNR_SECONDS = {"quick": 0.5, "paper": 5.0}  # of one response
 TITLE = "Figure 6: exploitation against exploitability"
-SECONDS = {"quick": 60, "paper": 700}  # on two cores
+SECONDS = {"quick": 27, "paper": 350}  # on two cores
 EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=6, meaning=MEANING)

@@ -191,6 +191,10 @@ def result_table(rows: Sequence[Row], article: Published) -> ResultTable:
     return ResultTable("sb/h won, with 95% intervals over seeds and deals", header, body)
 
 
+def _label(player: str, engine: str) -> str:
+    return player if engine == "mcts" else f"{player}, {engine} sampling"
+
+
 def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> None:
     """What each player won from each bot, the article's numbers beside it."""
     names = list(dict.fromkeys((row.spec.name, row.spec.engine) for row in rows))[::-1]
@@ -206,11 +210,11 @@ def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> 
                 where = ([article[bot][name[0]]], [y + 0.25])
                 axis.errorbar(*where, xerr=CELL, fmt="D", color="0.55", markersize=4, capsize=2)
         axis.axvline(0.0, color="0.3", linewidth=0.8)
-        axis.set_yticks(range(len(names)), [f"{name}, {how}" for name, how in names])
+        axis.set_yticks(range(len(names)), [_label(*name) for name in names])
         axis.set_xlabel(f"won from {bot.title()} (re-created), sb/h")
         axis.set_ylim(-0.6, len(names) - 0.2)
     axes[0, 1].set_yticklabels([])
-    marks = [("o", COLOURS[0], "converged"), ("o", COLOURS[1], "outcome sampling")]
+    marks = [("o", COLOURS[0], "judged"), ("o", COLOURS[1], "outcome sampling")]
     marks.append(("D", "0.55", "the article, ± 0.12"))
     for marker, colour, label in marks:
         axes[0, 0].plot([], [], marker, color=colour, label=label)
@@ -219,5 +223,5 @@ def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> 
 
 
 TITLE = "Table 1: equilibrium strategies against the bots"
-SECONDS = {"quick": 110, "paper": 2200}  # on two cores
+SECONDS = {"quick": 150, "paper": 1500}  # on two cores
 EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)

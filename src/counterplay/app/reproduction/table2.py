@@ -157,7 +157,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 
 TITLE = "Table 2: robust responses against the bots"
-SECONDS = {"quick": 150, "paper": 3600}  # on two cores
+SECONDS = {"quick": 130, "paper": 2000}  # on two cores
 SETTINGS = {
     **MEANING,
     "model": "how the opponent's model was learnt",

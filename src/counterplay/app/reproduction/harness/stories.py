@@ -86,9 +86,9 @@ STORIES: dict[str, Story] = {
     ),
     "buckets": Story(
         "100 buckets are much better than 10, and less abstraction would be better still.",
-        "MCCFR with 10 to 200 buckets is trained for about the same time. Finer buckets are slower "
-        "to train, so the best number depends on the time there is. At equal visits of information "
-        "sets they pay sooner than at equal time.",
+        "MCCFR with 10 to 200 buckets is trained for about the same time, and measured by time "
+        "(left) and by visits of information sets (right). Finer buckets can express more, and "
+        "need longer to train. So the best number depends on the time there is.",
     ),
     "by-size": Story(
         "",
