@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.core.base.progress import ShareCallback, no_progress
+from counterplay.core.forms.game import Game
+from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.abstraction.flop_strength import FlopStrengthAbstraction
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import cards, holding
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.cards.strength import count_flops
+from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
 
 
 def test_one_game_has_one_name() -> None:
@@ -76,3 +80,25 @@ def test_it_is_solved_and_measured() -> None:
     assert sampled.exploitability < before / 2
     match = cp.play_match(game, learnt, cp.Strategy.uniform(game), 2_000, seed=1)
     assert match.mean > 0.2
+
+
+class SuitedAbstraction(FlopStrengthAbstraction):
+    """Tells the first suit apart."""
+
+    @property
+    def key(self) -> str:
+        return "suits"
+
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
+        every = super().buckets(progress)
+        other = every.preflop.copy()
+        other[holding(cards("AcKc"))] = 0
+        return every._replace(preflop=other)
+
+
+def test_an_abstraction_that_tells_suits_apart_is_refused() -> None:
+    game = Game("suits", FlopHoldemRules(SuitedAbstraction(5, 5)))
+    with pytest.raises(cp.CounterplayError, match="tells suits apart"):
+        cp.solve(game, "cfr-br", iterations=1)
+    with pytest.raises(cp.CounterplayError, match="tells suits apart"):
+        cp.exploitability(game, cp.Strategy.uniform(game))

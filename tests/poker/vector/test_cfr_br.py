@@ -30,6 +30,7 @@ from counterplay.poker.vector.chance import Chance, HoldemChance, SingleCardChan
 from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.traversal import FixedSeat, Step, Traversal
+from counterplay.poker.vector.vector_cfr import VectorCfr
 
 Policy = tuple[np.ndarray, ...]
 KUHN = BettingRules((1.0, 1.0), (1.0,), (1,), (0,), first=(0,))
@@ -205,6 +206,15 @@ def test_cfr_br_converges(name: str, cut: int, bound: float, seed: int, plus: bo
     game, policy = cp.load(name), solver.average()
     strategy = vector.on_tree(game, policy, LABELS[name])
     assert cp.exploitability(game, strategy) == pytest.approx(vector.exploitability(policy))
+
+
+@pytest.mark.parametrize(("name", "bound"), [("kuhn", 0.002), ("leduc", 0.05)])
+def test_linear_cfr_converges(name: str, bound: float) -> None:
+    vector = single_card(name)
+    solver = VectorCfr(vector.chance, vector.streets, vector.rows)
+    for t in range(1, 401):
+        solver.iterate(Step(float(t), float(t)))
+    assert vector.exploitability(solver.average()) < bound
 
 
 def _restricted_value(strategy: cp.Strategy, model: cp.Strategy, player: int, p: float) -> float:

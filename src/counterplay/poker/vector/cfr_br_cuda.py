@@ -47,7 +47,6 @@ class CfrBrStreet:
         groups, nodes = street.public_node.shape[:2]
         self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
         self.starts = len(self.used)
-        self.table_dtype: Any = np.float32 if rows == holdings else np.float64
         single = rows == holdings
         self._columns_kind = COLUMNS
         self.kernel = device.compile(
@@ -75,7 +74,7 @@ class CfrBrStreet:
     def new_table(self, blocks: int) -> Any:
         """Returns [blocks, nodes - 1, rows, starts] of zeros."""
         shape = (blocks, len(self.street.player) - 1, self.rows, self.starts)
-        return self._device.zeros(shape, self.table_dtype)
+        return self._device.zeros(shape, np.float32 if self.rows == self.holdings else np.float64)
 
     def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
         return (-(-self.starts // THREADS), y, z), (THREADS,)
