@@ -72,7 +72,7 @@ class Fig4HoldemScale(NamedTuple):
     reference: int  # iterations of external sampling for the pre-computed profile
 
 
-QUICK = (100_000_000, 40_000_000, 500_000, 2_000_000, 3, 5, 1, 400_000, 1_000_000)
+QUICK = (140_000_000, 30_000_000, 500_000, 2_000_000, 3, 5, 1, 300_000, 1_000_000)
 PAPER = (200_000_000, 100_000_000, 4_000_000, 10_000_000, 5, 10, 3, 1_000_000, 4_000_000)
 SCALES = {
     "quick": Fig4HoldemScale(*QUICK),
