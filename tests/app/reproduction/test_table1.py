@@ -8,10 +8,10 @@ from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
 from counterplay.app.reproduction import table1
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.players import Key, Row
+from counterplay.app.reproduction.players import Key, TableRow
 
 
-def settled(**changes: float) -> dict[Key, Row]:
+def settled(**changes: float) -> dict[Key, TableRow]:
     """MCTS10 has been trained for long."""
     found = table(**changes)
     for bot in ("poki", "sparbot"):

@@ -33,7 +33,7 @@ from counterplay.app.reproduction.players import (
     P,
     Plan,
     PlayerFactory,
-    Row,
+    TableRow,
     by_key,
 )
 from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
@@ -215,7 +215,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 def _picture(
-    policies: dict[str, list[FrozenPolicy]], rows: dict[int, Row], mccfr: Row, path: Path
+    policies: dict[str, list[FrozenPolicy]], rows: dict[int, TableRow], mccfr: TableRow, path: Path
 ) -> None:
     figure, axes = new_figure(1, 2, 11, 4.6)
     left, right = axes[0]

@@ -85,7 +85,7 @@ class Won(NamedTuple):
     hands: int
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """What a player won from a bot, seed by seed."""
 
     spec: PlayerSpec
@@ -196,11 +196,11 @@ class Plan(NamedTuple):
     poki: int
     seeds: int
 
-    def rows(self, players: PlayerFactory) -> list[Row]:
+    def rows(self, players: PlayerFactory) -> list[TableRow]:
         found = [players.play(*self[:3], seed) for seed in range(self.seeds)]
         seconds = sum(one[0] for one in found) / self.seeds
         return [
-            Row(self.spec, bot, [Won(*one[k + 1]) for one in found], seconds)
+            TableRow(self.spec, bot, [Won(*one[k + 1]) for one in found], seconds)
             for k, bot in enumerate(self.opponents)
         ]
 
@@ -223,10 +223,10 @@ class Plan(NamedTuple):
 
 
 Key = tuple[str, str, str]  # player, engine, opponent
-Rows = Mapping[Key, Row]
+Rows = Mapping[Key, TableRow]
 
 
-def by_key(rows: Sequence[Row]) -> dict[Key, Row]:
+def by_key(rows: Sequence[TableRow]) -> dict[Key, TableRow]:
     return {(row.spec.name, row.spec.engine, row.opponent): row for row in rows}
 
 

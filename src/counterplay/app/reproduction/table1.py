@@ -27,8 +27,8 @@ from counterplay.app.reproduction.players import (
     Plan,
     PlayerFactory,
     PlayerSpec,
-    Row,
     Rows,
+    TableRow,
     by_key,
     less,
 )
@@ -143,7 +143,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, store.folder, judged, setting, HEADER, lines, *shown)
 
 
-def played(plan: Sequence[Plan], players: PlayerFactory) -> list[Row]:
+def played(plan: Sequence[Plan], players: PlayerFactory) -> list[TableRow]:
     """The rows of all plans."""
     progress, rows = players.progress, []
     for k, one in enumerate(plan):
@@ -161,7 +161,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 Published = Mapping[str, Mapping[str, float]]
 
 
-def csv_row(part: str, row: Row, article: Published) -> tuple[Any, ...]:
+def csv_row(part: str, row: TableRow, article: Published) -> tuple[Any, ...]:
     spec, won = row.spec, row.interval
     trained = (spec.name, spec.engine, spec.iterations, spec.games, f"{row.seconds:.1f}")
     error = won.half / judge.Z
@@ -170,7 +170,7 @@ def csv_row(part: str, row: Row, article: Published) -> tuple[Any, ...]:
     return (part, row.opponent, *trained, *numbers, published)
 
 
-def result_table(rows: Sequence[Row], article: Published) -> ResultTable:
+def result_table(rows: Sequence[TableRow], article: Published) -> ResultTable:
     """Every player with its engine and training, and what it won from each bot."""
     lines: dict[tuple[Any, ...], dict[str, Interval]] = {}
     for row in rows:
@@ -195,7 +195,7 @@ def _label(player: str, engine: str) -> str:
     return player if engine == "mcts" else f"{player}, {engine} sampling"
 
 
-def picture(rows: Sequence[Row], article: Published, path: Path, title: str) -> None:
+def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str) -> None:
     """What each player won from each bot, the article's numbers beside it."""
     names = list(dict.fromkeys((row.spec.name, row.spec.engine) for row in rows))[::-1]
     figure, axes = new_figure(1, 2, 10.5, 1.4 + 0.42 * len(names))
