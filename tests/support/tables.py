@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from counterplay.app.reproduction import fig6, fig7, fig8, sizes, table2
-from counterplay.app.reproduction.players import BOTS, Key, PlayerSpec, Row, Won, by_key
+from counterplay.app.reproduction.players import BOTS, Key, PlayerSpec, TableRow, Won, by_key
 
 SIZES = sizes.Sizes(
     seeds=2,
@@ -27,13 +27,13 @@ GAMES = ("ocp(10)", "goofspiel(3)")
 
 def row(
     name: str, bot: str, won: float, spread: float = 0.005, order: Sequence[int] = (-1, 0, 1)
-) -> Row:
+) -> TableRow:
     """A player whose three seeds win this much on average."""
     spec = PlayerSpec(name, "mcts" if name == "MCTS10" else "public", 10, 1_000)
-    return Row(spec, bot, [Won(won + k * spread, 0.01, 1_000) for k in order], 1.0)
+    return TableRow(spec, bot, [Won(won + k * spread, 0.01, 1_000) for k in order], 1.0)
 
 
-def table(spread: float = 0.005, **changes: float) -> dict[Key, Row]:
+def table(spread: float = 0.005, **changes: float) -> dict[Key, TableRow]:
     """The article's own numbers, well measured; `changes` by player_bot. No two players have the
     same good and bad seeds."""
     orders = ((-1, 0, 1), (1, 0, -1), (0, -1, 1), (-1, 1, 0), (1, -1, 0))
