@@ -27,7 +27,6 @@ from counterplay.app.reproduction.harness.store import (
     PieceStore,
     learning_curve,
     trained,
-    trained_with_halfway,
 )
 from counterplay.core.base import version as version_module
 from counterplay.core.base.errors import BadFile
@@ -199,31 +198,6 @@ def test_training_goes_on_after_any_stop_with_the_same_bits(
     assert np.array_equal(found, right)
     assert not list((tmp_path / "work").rglob("*.draft"))
     assert np.array_equal(run(PieceStore(tmp_path), Stop(1)), right)  # not a word: it is there
-
-
-def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
-    kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
-    monkeypatch.setattr("counterplay.core.solvers.run.CHUNK_SECONDS", 0.0002)
-    quiet = lambda share, what: None  # noqa: E731
-    straight = PieceStore(tmp_path / "straight")
-    half, whole = (
-        trained(straight, kuhn(), n, quiet, "toy").probabilities for n in (10_000, 20_000)
-    )
-    stops, found = 0, None
-    while found is None:
-        try:
-            progress = Stop(1 + stops % 3) if stops < 25 else quiet
-            found = trained_with_halfway(PieceStore(tmp_path), kuhn(), 20_000, progress, "toy")
-        except KeyboardInterrupt:
-            stops += 1
-    assert stops > 1
-    assert np.array_equal(found.halfway.probabilities, half)
-    assert np.array_equal(found.strategy.probabilities, whole)
-    assert found.iterations == 20_000
-    assert found.seconds > 0
-    assert not list((tmp_path / "work").rglob("*.draft"))
 
 
 def test_a_learning_curve_goes_on_with_the_same_numbers(

@@ -58,8 +58,8 @@ def show_progress(show: bool = True) -> None:
 
 
 def say(text: str) -> None:
-    """Sends a message about long work."""
-    if _listener is not None:
+    """Sends a message about long work; the processes of a pool send none."""
+    if _listener is not None and multiprocessing.parent_process() is None:
         _listener(text)
 
 

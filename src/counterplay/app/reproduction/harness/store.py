@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -144,36 +144,6 @@ def trained(
         return Piece(done, {"probabilities": solver.policy()})
 
     return Strategy(solver.game, store.piece("strategy", recipe, make).arrays["probabilities"])
-
-
-class TrainedStrategy(NamedTuple):
-    """A strategy, and the strategy at half of its training."""
-
-    halfway: Strategy
-    strategy: Strategy
-    iterations: int
-    seconds: float  # of training
-
-
-def trained_with_halfway(
-    store: PieceStore, solver: Solver, iterations: int, progress: ProgressCallback, what: str
-) -> TrainedStrategy:
-    """The strategy of `solver` after half of `iterations` and after all. The gain of the second
-    half bounds what more training would add."""
-    recipe = {**config_of(solver), "iterations": iterations, "and at": iterations // 2}
-
-    def make() -> Piece:
-        run = CheckpointedRun(store.draft("strategy", recipe), solver)
-        run.restore()
-        if "half" not in run.extra:
-            run.until(Limits(iterations // 2), iterations, progress, what)
-            run.extra["half"] = solver.policy()
-        run.until(Limits(iterations), iterations, progress, what)
-        return Piece(run.seconds, {"probabilities": solver.policy(), **run.extra})
-
-    piece = store.piece("strategy", recipe, make)
-    half, whole = (Strategy(solver.game, piece.arrays[name]) for name in ("half", "probabilities"))
-    return TrainedStrategy(half, whole, iterations, float(piece.value))
 
 
 class CheckpointedRun:
