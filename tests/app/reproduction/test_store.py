@@ -200,6 +200,25 @@ def test_training_goes_on_after_any_stop_with_the_same_bits(
     assert np.array_equal(run(PieceStore(tmp_path), Stop(1)), right)  # not a word: it is there
 
 
+def test_a_strategy_has_the_same_bits_however_often_it_was_stopped(
+    kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
+    monkeypatch.setattr("counterplay.core.solvers.run.CHUNK_SECONDS", 0.0002)
+    quiet = lambda share, what: None  # noqa: E731
+    straight = trained(PieceStore(tmp_path / "straight"), kuhn(), 20_000, quiet, "toy")
+    stops, found = 0, None
+    while found is None:
+        try:
+            progress = Stop(1 + stops % 3) if stops < 25 else quiet
+            found = trained(PieceStore(tmp_path), kuhn(), 20_000, progress, "toy")
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 1
+    assert np.array_equal(found.probabilities, straight.probabilities)
+    assert not list((tmp_path / "work").rglob("*.draft"))
+
+
 def test_a_learning_curve_goes_on_with_the_same_numbers(
     kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
