@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from counterplay.app.reproduction import fig6, fig7, fig8, sizes, table2
-from counterplay.app.reproduction.players import BOTS, Key, PlayerSpec, TableRow, Won, by_key
+from counterplay.app.reproduction.players import BOTS, PlayerSpec, Won
+from counterplay.app.reproduction.table1 import Key, TableRow, by_key
 
 SIZES = sizes.Sizes(
     seeds=2,

@@ -316,7 +316,11 @@ def test_stopping_a_process_of_its_own(number: int, tmp_path: Path) -> None:
     time.sleep(0.5)
     os.killpg(process.pid, number)
     out, error = process.communicate(timeout=60)
-    assert (process.returncode, error) == (130, "")
+    assert process.returncode == 130
+    if not out:  # it came while kernels were loaded
+        assert error == "stopped before a hand was played; there is no result\n"
+        return
+    assert error == ""
     facts = json.loads(out)
     assert facts["stopped"] is True
     assert facts["interval"][0] < facts["mean"] < facts["interval"][1]

@@ -251,9 +251,8 @@ ENDS: list[tuple[list[str], bool]] = [
     *(([*RESPOND, *SHORT, "-t", t], t in POSITIVE) for t in NUMBERS),
     *(([*RESPOND, "-n", n], n == "1") for n in WHOLE),
     *(
-        ([*RESPOND, "--engine", "lp", "--max-exploitability", x], x in POSITIVE - {"1e-9"})
+        ([*RESPOND, "--engine", "lp", "--max-exploitability", x], x in {*POSITIVE, "0"})
         for x in NUMBERS
-        if x != "1e-9"
     ),
     *(
         ([*RESPOND, *SHORT, "--player", who], who in ("1", "2", "both"))

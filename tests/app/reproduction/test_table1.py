@@ -8,7 +8,7 @@ from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
 from counterplay.app.reproduction import table1
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.players import Key, TableRow
+from counterplay.app.reproduction.table1 import Key, TableRow
 
 
 def settled(**changes: float) -> dict[Key, TableRow]:

@@ -180,7 +180,7 @@ def test_the_curve_and_its_refusal_name_the_unit(tmp_path: Path) -> None:
     draw(axis, curve, "the model", 0)
     assert axis.get_xlabel() == "exploitability (chips per round at risk)"
     assert axis.get_ylabel() == "exploitation (chips per round won)"
-    with pytest.raises(BadParameter, match=r"risks [\d.]+ chips per round, more than 1e-09"):
+    with pytest.raises(BadParameter, match=r"risks [\d.]+ chips per round, more than 0.0004;"):
         cp.respond(mine, model, max_exploitability=1e-9, iterations=3)
 
 

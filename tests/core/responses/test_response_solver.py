@@ -107,7 +107,7 @@ def test_a_model_of_another_game_is_not_believed() -> None:
 def test_full_width_solvers_fade_or_say_that_they_cannot(name: str) -> None:
     solver = new_solver(KUHN, name, 0, {})
     solver.step(1 if name == "lp" else 30)
-    if name in ("lp", "egt"):
+    if name in ("lp", "egt", "cfr-br"):
         with pytest.raises(BadParameter, match=f"{name} cannot discount"):
             solver.discount(0.5)
         return

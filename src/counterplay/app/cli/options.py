@@ -178,6 +178,12 @@ class Command(TyperCommand):
 class Commands(TyperGroup):
     """Ends Ctrl-C that no command handled with one sentence, and disconnects from the cluster."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if any("\0" in word for word in args):
+            raise BadParameter("a word of the command contains a null byte")
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)

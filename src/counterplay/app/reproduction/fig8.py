@@ -31,12 +31,10 @@ from counterplay.app.reproduction.players import (
     MODEL_SECONDS,
     RECREATED,
     P,
-    Plan,
     PlayerFactory,
-    TableRow,
-    by_key,
 )
 from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
+from counterplay.app.reproduction.table1 import Plan, TableRow, by_key
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.sizes import ENGINES, POKI_RATE, SIZES, rate
 from counterplay.core.base.progress import ProgressCallback
@@ -23,7 +22,6 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
-from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
@@ -83,23 +81,6 @@ class Won(NamedTuple):
     mean: float  # sb/h; luck-adjusted against Poki
     standard_error: float  # of the deals
     hands: int
-
-
-class TableRow(NamedTuple):
-    """What a player won from a bot, seed by seed."""
-
-    spec: PlayerSpec
-    opponent: str
-    won: Sequence[Won]
-    seconds: float  # of training, mean over seeds
-
-    @property
-    def means(self) -> list[float]:
-        return [one.mean for one in self.won]
-
-    @property
-    def interval(self) -> judge.Interval:
-        return judge.mean_over(self.means)
 
 
 class PlayerFactory:
@@ -186,50 +167,3 @@ class PlayerFactory:
         result = play_match(*match, processes=1, luck_adjusted=opponent == "poki")
         found = result.adjusted or result
         return Won(found.mean, found.standard_error, result.hands)
-
-
-class Plan(NamedTuple):
-    """A player, whom it plays, in how many hands of Poki, and how many seeds of it."""
-
-    spec: PlayerSpec
-    opponents: tuple[str, ...]
-    poki: int
-    seeds: int
-
-    def rows(self, players: PlayerFactory) -> list[TableRow]:
-        found = [players.play(*self[:3], seed) for seed in range(self.seeds)]
-        seconds = sum(one[0] for one in found) / self.seeds
-        return [
-            TableRow(self.spec, bot, [Won(*one[k + 1]) for one in found], seconds)
-            for k, bot in enumerate(self.opponents)
-        ]
-
-    def jobs(self, scale: str, store: PieceStore) -> list[Job]:
-        """One for each seed: training and matches."""
-        spec = self.spec
-        seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
-        seconds += SET_UP_SECONDS
-
-        def job(seed: int) -> Job:
-            def work(progress: ProgressCallback) -> None:
-                PlayerFactory(scale, store, progress).play(*self[:3], seed)
-
-            against = f" against {spec.opponent}" if spec.opponent else ""
-            how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
-            name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            return Job(name, work, seconds)
-
-        return [job(seed) for seed in range(self.seeds)]
-
-
-Key = tuple[str, str, str]  # player, engine, opponent
-Rows = Mapping[Key, TableRow]
-
-
-def by_key(rows: Sequence[TableRow]) -> dict[Key, TableRow]:
-    return {(row.spec.name, row.spec.engine, row.opponent): row for row in rows}
-
-
-def less(rows: Rows, a: Key, b: Key) -> judge.Interval:
-    """What a wins more than b, seed by seed."""
-    return judge.paired(rows[a].means, rows[b].means)

@@ -79,6 +79,8 @@ MEANING = {
     "beside": "hands against Poki, in each seed, of players that are not judged",
     "further": "whether there are rows beyond those that the rules need",
     "games": "numbers of observed games that are compared",
+    "MCTS": "the constant of MCTS that the article gives",
+    "intervals": "what they cover",
     "mcts": "iterations of MCTS",
     "observed": "hands from which the opponent's model was learnt",
     "outcome": "iterations of outcome sampling, for each seat of a response",

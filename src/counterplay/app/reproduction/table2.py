@@ -20,15 +20,11 @@ from counterplay.app.reproduction.players import (
     RECREATED,
     SEEN,
     P,
-    Plan,
     PlayerFactory,
     PlayerSpec,
-    Rows,
-    by_key,
-    less,
 )
 from counterplay.app.reproduction.sizes import MEANING, SIZES, Sizes
-from counterplay.app.reproduction.table1 import APART, MUCH, key
+from counterplay.app.reproduction.table1 import APART, MUCH, Plan, Rows, by_key, key, less
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 

@@ -12,6 +12,7 @@ MOST_NODES = 3_000_000
 WORD = re.compile(r"[a-z_]+")
 HOLDEM = "holdem(buckets=10)"
 OFFERED = {"holdem": HOLDEM, "ocp": "ocp(13)", "goofspiel": "goofspiel(5)"}
+NOT_OFFERED = ("flop_holdem",)  # neither a tree nor bots: no page shows it
 TITLES = {  # title and description
     "holdem": ("Limit Texas Hold'em", "the real game: two cards each, five on the board"),
     "kuhn": ("Kuhn poker", "three cards, one bet: the smallest poker game"),
@@ -28,7 +29,7 @@ def offered_games() -> list[dict[str, str]]:
     from counterplay.core.forms.registry import GAMES
 
     games = []
-    for word in [*TITLES, *(word for word in GAMES if word not in TITLES)]:
+    for word in [*TITLES, *(word for word in GAMES if word not in (*TITLES, *NOT_OFFERED))]:
         title, about = TITLES.get(word, (word, GAMES[word].summary))
         name = OFFERED.get(word, GAMES[word].examples[0])
         games.append({"word": word, "name": name, "title": title, "about": about})
@@ -57,7 +58,7 @@ def open_game(name: str) -> Any:
     game = load(name)
     if game.n_players != 2:
         raise BadParameter(f"{game.name} has {game.n_players} players; these pages need two")
-    if game.capabilities.discovered:
+    if not game.capabilities.listed and not game.can("bots"):
         raise BadParameter(f"{game.name} has no tree; these pages need one")
     count = getattr(game.rules, "count_nodes", None)
     if count is not None and count() > MOST_NODES:
