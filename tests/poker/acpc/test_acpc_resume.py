@@ -93,6 +93,32 @@ def over(line: str) -> bool:
     return betting.endswith("f") or (betting.count("/") == 3 and betting.endswith(("cc", "rc")))
 
 
+def test_the_first_state_after_resuming_is_the_last_one_before(
+    whole: MatchPlan, tmp_path: Path
+) -> None:
+    """With the transcript, though in mid-hand: nothing is asked or told again."""
+    assert whole.transcript is not None
+    account = whole.transcript.read_text().splitlines()
+    middle = 0
+    for lines in range(8, len(account) - 2, 5):
+        sent = [line for line in account[:lines] if line[:2] == "TO"]
+        hands = sum(line[:4] == "TO 1" and over(line) for line in sent)
+        if hands == HANDS:
+            break
+        plan = copied(whole, tmp_path / str(lines), hands, lines)
+        hosted(plan, players())
+        assert plan.transcript is not None
+        again = plan.transcript.read_text().rpartition("STARTED")[2]
+        first = next(line for line in again.splitlines() if line[:2] == "TO")
+        hand, betting = first.split(":")[2:4]
+        if over(sent[-1]):
+            assert (int(hand), betting) == (hands, "")
+        else:
+            assert [hand, betting] == sent[-1].split(":")[2:4]
+            middle += betting != ""
+    assert middle > 10
+
+
 @pytest.mark.parametrize("hands", [0, 1, 7, HANDS - 1, HANDS])
 def test_from_the_log_alone_the_interrupted_hand_is_dealt_again(
     hands: int, whole: MatchPlan, tmp_path: Path
