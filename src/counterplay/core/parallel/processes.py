@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.parallel.worker import Worker, close_inherited
+from counterplay.core.parallel.worker import WorkerProcess, close_inherited
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -109,7 +109,7 @@ class ProcessPool:
         self._method = method or start_method()
         self._context: Any = multiprocessing.get_context(self._method)
         self._flag = self._context.RawValue("b", 0)
-        self._workers: list[Worker] = []
+        self._workers: list[WorkerProcess] = []
         self._free = list(range(processes))
 
     def __enter__(self) -> ProcessPool:
@@ -139,11 +139,11 @@ class ProcessPool:
         self._free = self._free[threads:]
         worker.submit(key, processors, message)
 
-    def _start(self) -> Worker:
+    def _start(self) -> WorkerProcess:
         spawned = self._method == SPAWN
         with _STARTING:  # else a process that another thread forks would keep the pipe open
             ours, theirs = self._context.Pipe()
-            worker = Worker(ours)
+            worker = WorkerProcess(ours)
             arguments = (self._setup, theirs, self._flag, os.getpid(), self._interruptible, spawned)
             # a daemon may not start processes, which matches inside a job need
             worker.process = self._context.Process(

@@ -12,7 +12,7 @@ MOST_AHEAD = 1 << 12  # bytes of a job that is sent to a process that runs anoth
 _PIPES: set[Connection] = set()
 
 
-class Worker:
+class WorkerProcess:
     """A process, our end of its pipe, and its jobs: keys and processors, the running one first."""
 
     process: Any
