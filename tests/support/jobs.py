@@ -10,7 +10,9 @@ from typing import Any
 
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
-from counterplay.core.parallel.processes import JobContext, Work
+from counterplay.core.parallel.processes import JobContext, Work, in_processes
+
+LARGE = 1 << 22  # bytes, more than a pipe holds
 
 
 def note(folder: Path, name: str, progress: ProgressCallback, seconds: float = 0.0) -> None:
@@ -91,6 +93,17 @@ def do(job: tuple[Any, ...], context: JobContext) -> Any:
         while len(list(folder.glob("*.here"))) < 2:
             time.sleep(0.01)
         return me
+    if kind == "large":  # as large as the job, behind the next one
+        time.sleep(0.02)
+        return value
+    if kind == "late":  # a large result, when it is asked for
+        (value / f"{os.getpid()}.waiting").touch()
+        while not (value / "go").exists():
+            time.sleep(0.01)
+        return bytes(LARGE)
+    if kind == "starts":  # processes of its own
+        (value / "starter").write_text(str(os.getpid()))
+        return list(in_processes(do, [("late", value)] * 2, 2, remake=lambda: setup))
     return value * value
 
 

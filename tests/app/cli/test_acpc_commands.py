@@ -88,6 +88,24 @@ def test_programs_that_fail(
     assert time.monotonic() - before < 10
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a script of the shell")
+def test_what_a_program_has_started_ends_with_it(
+    tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script of the shell that waits for a player that hangs."""
+    monkeypatch.setattr(server.Program.end, "__defaults__", (0.1,))
+    script = tmp_path / "hangs.sh"
+    script.write_text(
+        "#!/bin/sh\n(for k in $(seq 200); do echo x >> beats; sleep 0.05; done) &\nwait\n"
+    )
+    script.chmod(0o755)
+    done = inside(tmp_path, "acpc", "deal", "./hangs.sh", "always-call", "--start-timeout", "500")
+    assert "hangs was ended by the dealer" in done.stderr
+    beats = (tmp_path / "beats").read_text()
+    time.sleep(0.5)
+    assert (tmp_path / "beats").read_text() == beats
+
+
 def test_our_players_sit_in_the_dealers_process(
     tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,8 @@ from support.jobs import do
 
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.parallel.processes import (
+    DIED,
+    DONE,
     FORK,
     SPAWN,
     ProcessPool,
@@ -106,16 +108,7 @@ except KeyboardInterrupt:
 def test_workers_end_with_the_script_that_started_them(number: int, tmp_path: Path) -> None:
     """Ctrl-C reaches the whole group, and workers leave it to the script; no process is left, even
     when the script is killed. A spawned process does not run the script again."""
-    path = os.pathsep.join(sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    process = started(SCRIPT, tmp_path)
     until = time.monotonic() + 60
     while len(list(tmp_path.glob("*.waiting"))) < 2:
         assert time.monotonic() < until
@@ -124,13 +117,93 @@ def test_workers_end_with_the_script_that_started_them(number: int, tmp_path: Pa
     out, error = process.communicate(timeout=60)
     said = "started\nstopped\n" if number == signal.SIGINT else "started\n"
     assert (out, error) == (said, "")
+    all_end(process.pid)
+
+
+def started(script: str, folder: Path) -> subprocess.Popen[str]:
+    """A script in a group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def all_end(group: int) -> None:
+    until = time.monotonic() + 30
     while time.monotonic() < until:
         try:
-            os.killpg(process.pid, 0)
+            os.killpg(group, 0)
         except ProcessLookupError:
             return
         time.sleep(0.02)
-    raise AssertionError("a worker was left behind")
+    os.killpg(group, signal.SIGKILL)
+    raise AssertionError("a process was left behind")
+
+
+LARGE_JOBS = """
+from support.jobs import LARGE, setup
+from counterplay.core.parallel.processes import ProcessPool, in_order
+jobs = [("large", bytes([k]) * LARGE) for k in range(6)]
+print([job[0] for job in in_order(ProcessPool(setup, 2), jobs)])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a group of processes")
+def test_large_jobs_with_large_results(tmp_path: Path) -> None:
+    """Neither end waits for the other to read."""
+    process = started(LARGE_JOBS, tmp_path)
+    try:
+        out, error = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    assert (out, error) == ("[0, 1, 2, 3, 4, 5]\n", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_result_that_nobody_reads_keeps_no_process(tmp_path: Path) -> None:
+    """The script is killed while both jobs run; their results are more than a pipe holds."""
+    process = started(SCRIPT.replace('"wait"', '"late"'), tmp_path)
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.waiting"))) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    (tmp_path / "go").touch()
+    all_end(process.pid)
+
+
+def test_a_job_has_processes_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    with ProcessPool(jobs.setup, 1, interruptible=True) as pool:
+        pool.submit("a", ("starts", tmp_path))
+        (report,) = pool.wait(60.0)
+    assert (report.key, report.kind) == ("a", DONE)
+    assert list(map(len, report.value)) == 2 * [jobs.LARGE]
+    assert len(list(tmp_path.glob("*.waiting"))) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_killed_process_is_missed_though_its_own_go_on(tmp_path: Path, start: str) -> None:
+    """They do not hold its end of the pipe."""
+    if start == SPAWN:
+        pytest.skip("spawned processes inherit nothing")
+    with ProcessPool(jobs.setup, 1, interruptible=True) as pool:
+        pool.submit("a", ("starts", tmp_path))
+        until = time.monotonic() + 30
+        while len(list(tmp_path.glob("*.waiting"))) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.kill(int((tmp_path / "starter").read_text()), signal.SIGKILL)
+        reports = pool.wait(10.0)
+        (tmp_path / "go").touch()
+        assert [(report.key, report.kind) for report in reports] == [("a", DIED)]
 
 
 def test_threads_in_order_are_hurried_at_the_end() -> None:

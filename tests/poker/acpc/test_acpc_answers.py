@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import socket
 from pathlib import Path
 
 import pytest
-from support.acpc import Lined, dealt
+from reference.acpc_parser import BAD_ACTION, BAD_STATE, INVALID, OTHER, judged
+from support.acpc import DATA, Lined, dealt
 
 from counterplay.poker.acpc.dealer import MatchAborted
 from counterplay.poker.acpc.plan import MatchPlan
@@ -19,8 +21,11 @@ from counterplay.poker.acpc.protocol import (
     judge,
     public_states,
 )
+from counterplay.poker.betting.betting import LIMIT, betting_tree
 
 NAMES = ("One", "Two")
+BYTES = b"frckbFRCKB/|:0123456789cdhsTJQKA-+ \t\r\0\xe9;#MATCHSTATE"
+WARNINGS = {BAD_STATE: UNREADABLE, OTHER: NOT_REQUESTED, BAD_ACTION: NO_ACTION, INVALID: ILLEGAL}
 NODES = {public.history: node for node, public in enumerate(public_states())}
 
 
@@ -70,6 +75,49 @@ def test_answers_as_the_competitions_parser_reads_them(
 ) -> None:
     expected = (None, warning) if warning == UNREADABLE else (letter, warning)
     assert judge(line, request_) == expected
+
+
+def mutated(line: bytes, rng: random.Random) -> bytes:
+    """A line with one to three bytes changed, left out, put in, repeated or swapped."""
+    changed = bytearray(line)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        k, other = rng.randrange(len(changed)), rng.randrange(len(changed))
+        change = rng.randrange(5)
+        if change == 0:
+            changed[k] = rng.choice(BYTES)
+        elif change == 1:
+            del changed[k]
+        elif change == 2:
+            changed.insert(k, rng.choice(BYTES))
+        elif change == 3:
+            changed[k:k] = changed[k : k + rng.randrange(1, 5)]
+        else:
+            changed[k], changed[other] = changed[other], changed[k]
+    return bytes(changed)
+
+
+def test_mutated_answers_of_a_match_as_the_published_code_reads_them() -> None:
+    """The recorded answers of a seat, changed at random: every one is judged as the reference
+    does, and every judgement occurs."""
+    recorded = (DATA / "seed42-seat1.txt").read_text().splitlines()
+    lines = [line[2:].removesuffix("\\r\\n") for line in recorded if line.startswith("< MATCH")]
+    rng, found = random.Random(5), set[tuple[str | None, str | None]]()
+    for k in range(20_000):
+        line = lines[k % len(lines)]
+        _, position, hand, history, shown, _ = line.split(":")
+        request = asked(int(position), history, shown, int(hand))
+        own = shown.partition("/")[0].split("|")[int(position)]
+        board = shown.partition("/")[2].replace("/", "")
+        text = mutated(f"{line}\r\n".encode(), rng)
+        state = betting_tree(LIMIT).states[request.node]
+        letter, warning = judged(text, state, (int(position), int(hand), history, own, board))
+        assert judge(text, request) == (letter, WARNINGS.get(warning)), text
+        found.add((letter, warning))
+    assert found == {
+        *((letter, None) for letter in "fcr"),
+        *((None, warning) for warning in (BAD_STATE, OTHER)),
+        *(("c", warning) for warning in (BAD_ACTION, INVALID)),
+    }
 
 
 def test_the_transcript_has_the_bytes_that_were_sent(tmp_path: Path) -> None:

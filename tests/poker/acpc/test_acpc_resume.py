@@ -1,9 +1,7 @@
-"""Logs that are written hand by hand, and matches that are resumed from them."""
+"""Matches that are resumed from their logs."""
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.acpc import Lined, dealt, hosted
+from support.acpc import hosted
 from support.arena import Counter, exact, holdem
 
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
-from counterplay.poker.acpc.dealer import Dealer, MatchAborted
-from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
+from counterplay.poker.acpc.dealer import Dealer
+from counterplay.poker.acpc.plan import MatchPlan
 from counterplay.poker.acpc.programs import AcpcSeat
 from counterplay.poker.acpc.resume import past_states
 from counterplay.poker.acpc.server import LocalPlayer, deal_acpc
@@ -25,7 +23,6 @@ from counterplay.poker.histories.acpc import read_acpc
 
 NAMES = ("one", "two")
 HANDS, SEED = 12, 5
-full_disk = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 
 
 def planned(folder: Path, transcript: bool = True, **more: Any) -> MatchPlan:
@@ -65,83 +62,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> MatchPlan:
     return plan
 
 
-# --- written hand by hand
-
-
-def test_a_hand_is_in_the_log_before_its_end_is_sent(tmp_path: Path) -> None:
-    log, found = tmp_path / "m.log", list[tuple[int, int]]()
-
-    def folds(connection: socket.socket) -> None:
-        seat = Lined(connection)
-        seat.say("VERSION:2.0.0")
-        while line := seat.read().strip():
-            _, position, hand, betting, _ = line.split(":")
-            if betting == "f":
-                found.append((int(hand) + 1, log.read_text().count("STATE:")))
-            elif position == "1":
-                seat.say(f"{line}:f")
-
-    dealt(MatchPlan(NAMES, 20, SEED, log=log), folds, folds)
-    assert len(found) == 40
-    assert all(written in (hands, hands + 1) for hands, written in found)
-
-
-def test_log_and_transcript_are_headed_before_anybody_connects(tmp_path: Path) -> None:
-    plan = planned(tmp_path, limits=DealerLimits(start_ms=50))
-    nobody = (AcpcSeat("one", None), AcpcSeat("two", None))
-    found: list[bool] = []
-
-    def opened(ports: tuple[int, int]) -> None:
-        for path in (plan.log, plan.transcript):
-            assert path is not None
-            found.append(path.read_text() == plan.header)
-
-    with pytest.raises(MatchAborted, match="timed out"):
-        deal_acpc(plan, nobody, opened=opened)
-    assert found == [True, True]
-
-
-@full_disk
-@pytest.mark.parametrize("what", ["log", "transcript"])
-def test_a_log_that_cannot_be_written_is_found_at_once(what: str, tmp_path: Path) -> None:
-    """Before anybody is waited for; and the other file is as it was."""
-    (tmp_path / "file").write_text("text\n")
-    other = "transcript" if what == "log" else "log"
-    for path in (Path("/dev/full"), tmp_path / "file" / "m.log", tmp_path):
-        kept = tmp_path / "kept"
-        kept.write_text("kept\n")
-        plan = MatchPlan(NAMES, 5, **{what: path, other: kept})
-        opened: list[object] = []
-        with pytest.raises(CounterplayError, match=r"cannot write .*: "):
-            deal_acpc(plan, (AcpcSeat("one", None), AcpcSeat("two", None)), opened=opened.append)
-        assert opened == []
-        assert what == "transcript" or kept.read_text() == "kept\n"
-
-
-def test_a_disk_that_fills_up_ends_the_match_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = planned(tmp_path, transcript=False)
-    dealer = Dealer(plan)
-    assert dealer._log._file is not None
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no /dev/full here")
-    dealer._log._file.close()
-    dealer._log._file = open("/dev/full", "ab")  # noqa: SIM115
-    monkeypatch.setattr("support.acpc.Dealer", lambda *_: dealer)
-    with pytest.raises(CounterplayError, match=r"cannot write .*m\.log: No space left"):
-        hosted(plan, players())
-
-
-def test_appending_to_half_a_line_starts_a_new_one(tmp_path: Path) -> None:
-    log = tmp_path / "m.log"
-    for text in ("", "# a comment\n", "# half"):
-        log.write_text(text)
-        Dealer(MatchPlan(NAMES, 5, log=log, append=True)).close()
-        head = text if not text or text.endswith("\n") else f"{text}\n"
-        assert log.read_text() == head + MatchPlan(NAMES, 5).header
-
-
 # --- resumed
 
 
@@ -171,6 +91,32 @@ def test_a_match_that_is_resumed_is_the_match_that_was_not_interrupted(
 def over(line: str) -> bool:
     betting = line.split(":")[3]
     return betting.endswith("f") or (betting.count("/") == 3 and betting.endswith(("cc", "rc")))
+
+
+def test_the_first_state_after_resuming_is_the_last_one_before(
+    whole: MatchPlan, tmp_path: Path
+) -> None:
+    """With the transcript, though in mid-hand: nothing is asked or told again."""
+    assert whole.transcript is not None
+    account = whole.transcript.read_text().splitlines()
+    middle = 0
+    for lines in range(8, len(account) - 2, 5):
+        sent = [line for line in account[:lines] if line[:2] == "TO"]
+        hands = sum(line[:4] == "TO 1" and over(line) for line in sent)
+        if hands == HANDS:
+            break
+        plan = copied(whole, tmp_path / str(lines), hands, lines)
+        hosted(plan, players())
+        assert plan.transcript is not None
+        again = plan.transcript.read_text().rpartition("STARTED")[2]
+        first = next(line for line in again.splitlines() if line[:2] == "TO")
+        hand, betting = first.split(":")[2:4]
+        if over(sent[-1]):
+            assert (int(hand), betting) == (hands, "")
+        else:
+            assert [hand, betting] == sent[-1].split(":")[2:4]
+            middle += betting != ""
+    assert middle > 10
 
 
 @pytest.mark.parametrize("hands", [0, 1, 7, HANDS - 1, HANDS])
@@ -333,6 +279,23 @@ def test_a_player_remembers_the_hands_of_the_log(tmp_path: Path) -> None:
         assert guest.hands >= HANDS - 1
     assert after[0].player.bot.views == before[0].player.bot.views
     assert after[0].player.bot.endings == before[0].player.bot.endings
+
+
+def test_a_player_in_the_dealers_process_remembers_too(tmp_path: Path) -> None:
+    """As Poki does, who counts what its opponent has done."""
+
+    def seats() -> tuple[AcpcSeat, AcpcSeat]:
+        made: Any = Counter()
+        return AcpcSeat("one", None, (made, 11)), AcpcSeat("two", None, ("probe", 11))
+
+    whole = planned(tmp_path)
+    deal_acpc(whole, seats())
+    for lines in (0, 60):
+        plan = copied(whole, tmp_path / f"cut{lines}", 5, lines)
+        deal_acpc(plan, seats())
+        assert plan.log is not None
+        assert whole.log is not None
+        assert hands_of(plan.log) == hands_of(whole.log)
 
 
 def test_an_adaptive_player_goes_on(tmp_path: Path) -> None:

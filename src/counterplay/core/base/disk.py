@@ -97,14 +97,28 @@ def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = F
             file.flush()
             os.fsync(file.fileno())
         if new:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # fails for the second of two writers
-        os.replace(temporary, path)
+            _rename_new(temporary, path)
+        else:
+            os.replace(temporary, path)
     except BaseException as error:
         with suppress(OSError, ValueError):
             temporary.unlink()
         if isinstance(error, OSError | ValueError):
             raise CounterplayError(f"cannot write {path}: {reason(error)}") from error
         raise
+
+
+def _rename_new(temporary: Path, path: Path) -> None:
+    """Renames a file to `path`, which must be new, so that a kill leaves no empty file."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:  # the second of two writers
+        raise
+    except OSError:  # a file system without links
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        os.replace(temporary, path)
+    else:
+        temporary.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -161,24 +175,47 @@ def file_lock(path: Path, waiting: Callable[[], None] | None = None) -> Iterator
     """Holds a lock on `path`, a file beside it; `waiting` is called if another process has it. The
     system releases it when a process dies. File systems without locks are not locked."""
     lock = path.with_name(f"{path.name}.lock")
-    file = None
+    holder = threading.get_ident(), lock
+    if holder in _HELD:  # it would wait for itself
+        raise CounterplayError(f"{path.name} is needed to make {path.name}")
+    number = _locked(lock, waiting)
+    _HELD.add(holder)
+    try:
+        yield
+    finally:
+        _HELD.discard(holder)
+        if number is not None:
+            with suppress(OSError):
+                lock.unlink()  # one that waits for it notices
+            with suppress(OSError):
+                fcntl.flock(number, fcntl.LOCK_UN)  # a forked process may have it open as well
+            os.close(number)
+
+
+#: Threads and the locks that they hold.
+_HELD: set[tuple[int, Path]] = set()
+_MOST_TRIES = 100
+
+
+def _locked(lock: Path, waiting: Callable[[], None] | None) -> int | None:
+    """The number of the locked file; None where there can be none. A link is not followed."""
     with suppress(OSError):
         lock.parent.mkdir(parents=True, exist_ok=True)
-        file = lock.open("w") if fcntl is not None else None
-    if file is None:
-        yield
-        return
-    with file:
-        with suppress(OSError):  # a file system without locks
+        for _ in range(_MOST_TRIES if fcntl is not None else 0):
+            number = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if waiting is not None:
-                    waiting()
-                fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)  # a process that waits for this file still gets the lock
-            with suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_UN)  # a forked process may have it open as well
+                with suppress(OSError):  # a file system without locks
+                    try:
+                        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        if waiting is not None:
+                            waiting()
+                        fcntl.flock(number, fcntl.LOCK_EX)
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(number), os.stat(lock)):
+                        return number
+            except BaseException:
+                os.close(number)
+                raise
+            os.close(number)  # whoever had it has removed it, and another may have a new one
+    return None

@@ -81,4 +81,4 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
     names = sorted(known)
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    return UnknownName(f"unknown {kind} {name!r}{hint} Known {kind}s: {', '.join(names)}")
+    return UnknownName(f"unknown {kind} {shown(name)}{hint} Known {kind}s: {', '.join(names)}")

@@ -86,9 +86,14 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
 
 def parse_json(data: bytes) -> Any:
     """The value of JSON text, or `BadFile` where it would take too much memory."""
+    check_values(data)
+    return json.loads(data)
+
+
+def check_values(data: bytes) -> None:
+    """`BadFile` where JSON text holds too many values."""
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise BadFile(f"holds more than {MOST_VALUES:,} values")
-    return json.loads(data)
 
 
 def warn_unchecked(path: Path) -> None:

@@ -20,6 +20,7 @@ import os
 import pkgutil
 import re
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +38,7 @@ GROUPS = "counterplay."
 _USER_DEFINED = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
 _USER_ARGUMENT = re.compile(r"\.py:\s*[A-Za-z_]")
 _MODULE = "counterplay_own_"
+_LOADING: set[tuple[int, str]] = set()  # threads and the modules that they load
 _LITERAL = re.compile(r"^    (\w+)(?:: [\w\[\]. ]+)? = (\".*\"|True|False|[\d.]+)(?: *#.*)?$", re.M)
 
 #: The packages whose modules register objects, by kind.
@@ -292,7 +294,9 @@ def split_user_defined(text: str) -> tuple[Path, str, str]:
 
 def user_object(text: str, kind: str) -> Any:
     """The object `file.py:Name`; `kind` names it in errors."""
-    path, word, _ = split_user_defined(text)
+    path, word, rest = split_user_defined(text)
+    if rest and kind != "game":
+        raise BadParameter(f"{shown(text)}: a {kind} takes no arguments; write {path}:{word}")
     module = _user_module(path)
     value = getattr(module, word, None)
     if value is None:
@@ -312,7 +316,7 @@ def call_user_code(make: Any, text: str, *args: Any, **kwargs: Any) -> Any:
         return make(*args, **kwargs)
     except CounterplayError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise CounterplayError(f"{text}: {user_code_reason(error)}") from None
 
 
@@ -324,10 +328,13 @@ def _user_module(path: Path) -> ModuleType:
         place, text = path.resolve(), path.read_bytes()
     except OSError as error:
         raise BadParameter(f"{path} cannot be loaded: {reason(error)}") from None
-    name = _MODULE + hashlib.blake2b(f"{place}".encode(), digest_size=6).hexdigest()
+    name = _MODULE + hashlib.blake2b(os.fsencode(place), digest_size=6).hexdigest()
     module = sys.modules.get(name)
     if module is not None and getattr(module, "_text", None) == text:
         return module
+    loading = threading.get_ident(), name
+    if loading in _LOADING:
+        raise BadParameter(f"{path} names itself while it is loaded")
     spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None
     assert spec.loader is not None
@@ -335,11 +342,14 @@ def _user_module(path: Path) -> ModuleType:
     sys.modules[name] = module  # before it runs, as dataclasses need
     if str(place.parent) not in sys.path:
         sys.path.append(str(place.parent))  # for imports of neighbouring files
+    _LOADING.add(loading)
     try:
         exec(compile(text, place, "exec"), vars(module))  # an old .pyc may have the same time
     except (Exception, SystemExit) as error:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         raise BadParameter(f"{path} cannot be loaded: {user_code_reason(error)}") from None
+    finally:
+        _LOADING.discard(loading)
     module._text = text  # type: ignore[attr-defined]
     return module
 

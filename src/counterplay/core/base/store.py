@@ -37,7 +37,7 @@ import numpy as np
 
 from counterplay.core.base.disk import file_lock, open_regular, remove_abandoned, write_pieces
 from counterplay.core.base.errors import CounterplayError
-from counterplay.core.base.files import parse_json
+from counterplay.core.base.files import check_values, parse_json
 from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.base.version import code_version
 
@@ -46,7 +46,7 @@ KEPT_VERSIONS, CACHED_VERSIONS = 4, 2  # of the code
 ALIGNED = 64  # bytes: alignment of arrays
 CHECKSUM_LINE = 65  # bytes
 DTYPE = re.compile(r"[<>|][biufcSU]\d{1,9}")  # numbers and texts
-MOST_LINE = 1 << 26  # bytes of the value, and of the list of arrays
+MOST_LINE = 1 << 26  # bytes of the value, and of the list of arrays with its blanks
 Recipe = Mapping[str, Any]
 T = TypeVar("T")
 
@@ -166,7 +166,12 @@ class Slot(NamedTuple):
             data = _bytes(flat[name])
             checksum = zlib.crc32(_padding(len(data)), zlib.crc32(data))
             index.append([name, array.dtype.str, list(array.shape), checksum])
-        text = b"\n".join([self.head, json.dumps(value).encode(), json.dumps(index).encode()])
+        lines = [json.dumps(part).encode() for part in (value, index)]
+        for line in lines:  # else it would be made anew for ever
+            check_values(line)
+            if len(line) + ALIGNED > MOST_LINE:
+                raise CounterplayError(f"cannot write {self.path}: a value of {len(line):,} bytes")
+        text = b"\n".join([self.head, *lines])
         blank = b" " * (-(len(text) + CHECKSUM_LINE + 1) % ALIGNED)
         pieces: list[bytes | memoryview] = [_sha256(text), text, blank, b"\n"]
         for array in flat.values():

@@ -26,7 +26,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from counterplay.core.base.errors import BadStrategy, UnknownName, shown, unknown
+from counterplay.core.base.errors import LONGEST_REASON, BadStrategy, UnknownName, shown, unknown
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
@@ -115,9 +115,12 @@ class PlayerResolver:
         near = _neighbour(path)
         if path.suffix or len(path.parts) > 1:
             hint = f"; did you mean {near}?" if near else "."
-            sentence = f"no strategy at {path}: no such file or folder{hint} Known players: "
+            where = word if len(word) <= LONGEST_REASON else shown(word)
+            sentence = f"no strategy at {where}: no such file or folder{hint} Known players: "
             return UnknownName(sentence + ", ".join(names))
-        sentence = f"{unknown('player', word, names)}; and there is no run folder or file {word!r} "
+        sentence = (
+            f"{unknown('player', word, names)}; and there is no run folder or file {shown(word)} "
+        )
         hint = f"; did you mean {near}?" if near and "did you mean" not in sentence else ""
         return UnknownName(f"{sentence}here{hint}")
 
@@ -173,6 +176,7 @@ def _neighbour(path: Path) -> Path | None:
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry, _ in zip(entries, range(MOST_NEIGHBOURS), strict=False)]
+            names = [name for name in names if name != path.name]  # a link to nothing
     except (OSError, ValueError):
         return None
     near = difflib.get_close_matches(path.name, names, 1, 0.7)

@@ -243,7 +243,7 @@ class BackgroundJob:
             self.what, state = "stopped", "stopped"
         except CounterplayError as error:
             self.problem, state = str(error), "failed"
-        except Exception as error:
+        except BaseException as error:  # a user's code may call sys.exit
             self.problem, state = f"{type(error).__name__}: {error}", "failed"
         self.seconds = time.monotonic() - self.started
         self.state = state

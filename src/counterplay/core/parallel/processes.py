@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.parallel.worker import WorkerProcess, close_inherited
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -93,14 +94,6 @@ class JobPool(Protocol):
     def close(self) -> None: ...
 
 
-class _Worker:
-    """A process, our end of its pipe, and its jobs: keys and processors, the running one first."""
-
-    def __init__(self, process: Any, pipe: Connection) -> None:
-        self.process, self.pipe = process, pipe
-        self.jobs: deque[tuple[Any, list[int]]] = deque()
-
-
 class ProcessPool:
     """At most `processes`, started on demand. A job of n `threads` has n processors for itself;
     with 0 the system schedules it.
@@ -116,7 +109,7 @@ class ProcessPool:
         self._method = method or start_method()
         self._context: Any = multiprocessing.get_context(self._method)
         self._flag = self._context.RawValue("b", 0)
-        self._workers: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
         self._free = list(range(processes))
 
     def __enter__(self) -> ProcessPool:
@@ -141,26 +134,29 @@ class ProcessPool:
         if not idle and len(self._workers) < self._processes:
             idle = [self._start()]
         worker = idle[0] if idle else min(self._workers, key=lambda one: len(one.jobs))
-        processors = [self._free.pop(0) for _ in range(min(threads, len(self._free)))]
-        worker.jobs.append((key, processors))
-        with suppress(OSError):  # it has died, which `wait` reports
-            worker.pipe.send((job, processors))
+        processors = self._free[:threads]
+        message = ForkingPickler.dumps((job, processors))
+        self._free = self._free[threads:]
+        worker.submit(key, processors, message)
 
-    def _start(self) -> _Worker:
-        ours, theirs = self._context.Pipe()
+    def _start(self) -> WorkerProcess:
         spawned = self._method == SPAWN
-        arguments = (self._setup, theirs, self._flag, os.getpid(), self._interruptible, spawned)
-        # a daemon may not start processes, which matches inside a job need
-        process = self._context.Process(
-            target=_serve, args=arguments, daemon=not self._interruptible
-        )
-        with _STARTING:
-            if spawned:
-                _spawn(process)
-            else:
-                process.start()
-        theirs.close()
-        self._workers.append(_Worker(process, ours))
+        with _STARTING:  # else a process that another thread forks would keep the pipe open
+            ours, theirs = self._context.Pipe()
+            worker = WorkerProcess(ours)
+            arguments = (self._setup, theirs, self._flag, os.getpid(), self._interruptible, spawned)
+            # a daemon may not start processes, which matches inside a job need
+            worker.process = self._context.Process(
+                target=_serve, args=arguments, daemon=not self._interruptible
+            )
+            try:
+                _spawn(worker.process) if spawned else worker.process.start()
+            except BaseException:
+                worker.close()
+                raise
+            finally:
+                theirs.close()
+        self._workers.append(worker)
         return self._workers[-1]
 
     def wait(self, timeout: float | None) -> list[Report]:
@@ -173,7 +169,7 @@ class ProcessPool:
                 kind, value = worker.pipe.recv()
             except (EOFError, OSError):  # the process has ended
                 self._workers.remove(worker)
-                worker.pipe.close()
+                worker.close()
                 worker.process.join()
                 end, code = SKIPPED if self._flag.value else DIED, worker.process.exitcode
                 self._free = sorted(self._free + [k for _, mine in worker.jobs for k in mine])
@@ -181,7 +177,7 @@ class ProcessPool:
                 continue
             reports.append(Report(worker.jobs[0][0], kind, value))
             if kind != PROGRESS:
-                self._free = sorted(self._free + worker.jobs.popleft()[1])
+                self._free = sorted(self._free + worker.end_job())
         return reports
 
     def stop(self) -> None:
@@ -196,7 +192,7 @@ class ProcessPool:
                 worker.process.kill()
             elif os.name == "posix":  # elsewhere this would kill
                 worker.process.terminate()
-            worker.pipe.close()
+            worker.close()
         until = time.monotonic() + GRACE_SECONDS
         for worker in self._workers:
             worker.process.join(max(until - time.monotonic(), 0.1))
@@ -228,6 +224,9 @@ def _serve(
     setup: Setup, pipe: Connection, flag: Any, parent: int, interruptible: bool, spawned: bool
 ) -> None:
     """Runs jobs in a worker process until it is stopped or its parent has ended."""
+    global _STARTING
+    _STARTING = threading.Lock()  # a forked process has a copy of it that is held
+    close_inherited(pipe)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.signal(signal.SIGTERM, signal.default_int_handler if interruptible else signal.SIG_IGN)
     if spawned:  # in a forked process a thread would make further forks unsafe

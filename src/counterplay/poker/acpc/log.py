@@ -27,6 +27,14 @@ def score_line(totals: tuple[float, float], names: tuple[str, str]) -> str:
     return f"SCORE:{one}|{two}:{names[0]}|{names[1]}\n"
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file; a pipe that nobody reads is an error instead of a wait."""
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(number, True)
+    return number
+
+
 class LogWriter:
     """A file in which every text is when `write` returns; without a path nothing is written."""
 
@@ -36,7 +44,7 @@ class LogWriter:
         if path is not None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = open(path, "ab")  # noqa: SIM115  see `close`
+                self._file = open(path, "ab", opener=_open_at_once)  # noqa: SIM115  see `close`
             except OSError as error:
                 raise self._failed(error) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,6 +53,19 @@ class MatchPlan:
             raise BadParameter("a match is resumed from its log: --log FILE")
         if self.resume and self.append:
             raise BadParameter("a resumed match continues its log; leave out --append")
+        for path in (self.log, self.error_file(0), self.error_file(1)):
+            if path is not None and self.transcript is not None and _same(path, self.transcript):
+                raise BadParameter(
+                    f"{self.transcript} is written by the log of the match; give --transcript "
+                    "another name"
+                )
+
+    def error_file(self, seat: int) -> Path | None:
+        """The file beside the log for what the program of a seat writes to stderr; none beside a
+        device."""
+        if self.log is None or (self.log.exists() and not self.log.is_file()):
+            return None
+        return self.log.with_name(f"{self.log.stem}.player{seat + 1}.err")
 
     @property
     def header(self) -> str:
@@ -66,6 +80,12 @@ class MatchPlan:
     def first(self, hand: int) -> int:
         """The seat in position 0, the big blind, in a hand."""
         return 0 if self.fixed_seats else hand & 1
+
+
+def _same(one: Path, two: Path) -> bool:
+    """Whether two paths are one file; a device may be given twice."""
+    one, two = Path(os.path.realpath(one)), Path(os.path.realpath(two))
+    return one == two and (one.is_file() or not one.exists())
 
 
 def check_names(names: tuple[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -124,13 +125,21 @@ class Program:
                 self._how = f"ended with code {self._process.wait(patience)}"
             except subprocess.TimeoutExpired:
                 self._how = "was ended by the dealer"
-                self._process.terminate()
+                self._signal("SIGTERM")
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(1.0)
-                self._process.kill()
+                self._signal("SIGKILL")
                 self._process.wait()
             self._close()
         return f"{self.name} {self._how}{self._words}"
+
+    def _signal(self, name: str) -> None:
+        """Sends a signal to the program and to the processes that it has started."""
+        if os.name != "posix":
+            self._process.kill()
+            return
+        with suppress(OSError):  # they have ended
+            os.killpg(self._process.pid, getattr(signal, name))
 
     def _close(self) -> None:
         """Keeps the last line of the error output."""

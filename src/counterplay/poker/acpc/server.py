@@ -36,6 +36,7 @@ from counterplay.poker.acpc.dealer import Dealer, MatchAborted
 from counterplay.poker.acpc.plan import MatchPlan
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.acpc.programs import AcpcSeat, Program
+from counterplay.poker.acpc.resume import past_states
 from counterplay.poker.match.referee import bot_name
 
 HOST = "127.0.0.1"
@@ -166,6 +167,10 @@ def deal_acpc(
                 stack.callback(player.leave)
         dealer = Dealer(plan, warn, progress)
         stack.callback(dealer.close)
+        if plan.resume and plan.log is not None and dealer.hands < plan.hands:
+            for name, local_player in zip(plan.names, players, strict=True):
+                if isinstance(local_player, LocalPlayer):  # a program does so itself
+                    local_player.player.replay(past_states(plan.log, name))
         opened(numbers)
         if dealer.hands < plan.hands:
             _start_programs(plan, seats, players, local, numbers, stack)
@@ -199,13 +204,11 @@ def _start_programs(
     for k, seat in enumerate(seats):
         if seat.command is None or players[k] is not None:
             continue
-        errors = None
-        if plan.log is not None and plan.log.is_file():  # not /dev/null
-            errors = plan.log.with_suffix(f".player{k + 1}.err")
-            if plan.resume and seat.ours:
-                past = ("--resume", str(plan.log), "--name", plan.names[k])
-                seat = replace(seat, command=(*seat.command, *past))
-        players[k] = program = Program(seat, host, ports[k], errors, plan.append or plan.resume)
+        if plan.resume and seat.ours:
+            past = ("--resume", str(plan.log), "--name", plan.names[k])
+            seat = replace(seat, command=(*seat.command, *past))
+        keep = plan.append or plan.resume
+        players[k] = program = Program(seat, host, ports[k], plan.error_file(k), keep)
         stack.callback(program.end)
 
 
