@@ -41,3 +41,4 @@ def test_nothing_found_is_no_negative_number(tmp_path: Path) -> None:
     facts = json.loads(typed(tmp_path, *ask, "--json").stdout)
     assert facts["exploitability_lower_bound"] >= 0.0
     assert len(facts["over_time"]) == 3
+    assert "nothing else" in typed(tmp_path, *ask, "--ray", "--json").stderr
