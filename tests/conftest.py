@@ -28,7 +28,7 @@ share_trees()
 if os.environ.get("NO_PACKAGE_MISSING"):
     pytest.importorskip = lambda name, *_, **__: importlib.import_module(name)
 
-pytest_plugins = ["support.command"]  # the fixture `inside`
+pytest_plugins = ["support.command", "support.terminal"]  # the fixtures `inside`, `terminal`
 
 
 LONG = frozenset((Path(__file__).parent / "slow.txt").read_text().splitlines()[1:])

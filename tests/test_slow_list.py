@@ -35,4 +35,23 @@ def test_ci_runs_every_test() -> None:
     clusters = [path for path in HERE.rglob("*.py") if "mark.cluster" in path.read_text()]
     ran = HERE / "core" / "cluster"  # the folder that `test-ray` names
     assert all(ran in path.parents or path == Path(__file__) for path in clusters)
-    assert ".ci/run" in next((root / ".github" / "workflows").glob("*.yml")).read_text()
+    assert ".ci/run" in _workflow()
+
+
+def test_other_systems_run_what_starts_processes_and_packages() -> None:
+    """There processes are spawned. The workflow names every file that tests it."""
+    named = set(re.findall(r"tests/[\w/.]+", _workflow()))
+    assert [name for name in named if not (HERE.parent / name).exists()] == []
+    spawning = [
+        path.relative_to(HERE.parent)
+        for path in HERE.rglob("test_*.py")
+        if "COUNTERPLAY_START" in path.read_text() and path != Path(__file__)
+    ]
+    assert len(spawning) > 2
+    assert all({path.as_posix(), path.parent.as_posix()} & named for path in spawning), spawning
+    assert "tests/packaging" in named
+    assert {"macos-latest", "windows-latest"} <= set(re.findall(r"\w+-latest", _workflow()))
+
+
+def _workflow() -> str:
+    return next((HERE.parent / ".github" / "workflows").glob("*.yml")).read_text()

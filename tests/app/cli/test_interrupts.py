@@ -3,6 +3,7 @@ kept, with code 130."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from support.command import Done, typed
 import counterplay as cp
 from counterplay.core.responses import frontier as frontiers
 from counterplay.core.responses import respond as searches
+from counterplay.core.solvers import lower_bound as lower_bounds
 from counterplay.core.solvers import run as runs
 from counterplay.core.solvers.algorithms import ALGORITHMS
 
@@ -248,3 +250,28 @@ def test_before_there_is_anything(name: str, tmp_path: Path, monkeypatch: Patch)
     monkeypatch.setattr(where, stop)
     said(typed(tmp_path, *words), "nothing was saved")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("after", "kept"), [(1, False), (7, False), (8, True), (12, True)])
+def test_a_lower_bound_is_that_of_what_was_learnt(
+    after: int, kept: bool, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """Three learners of each player, two rounds of all and one of the best: seven calls. Before
+    both players have learnt there is no bound."""
+    learn, calls = lower_bounds._Learner.learn, itertools.count(1)
+
+    def pressed(learner: Any, *limits: Any) -> None:
+        learn(learner, *limits)
+        if next(calls) == after:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(lower_bounds._Learner, "learn", pressed)
+    ask = ("evaluate", "uniform", "--game", "kuhn", "--method", "play", "--seconds", "0.1")
+    done = typed(tmp_path, *ask, "--json")
+    assert done.code == 130
+    if kept:
+        assert "so far" in done.stderr
+        assert 0.0 <= json.loads(done.stdout)["exploitability_lower_bound"] < 1.0
+    else:
+        assert done.stdout == ""
+        assert "stopped; nothing was saved." in done.stderr

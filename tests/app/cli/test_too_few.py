@@ -41,3 +41,48 @@ def test_nothing_found_is_no_negative_number(tmp_path: Path) -> None:
     facts = json.loads(typed(tmp_path, *ask, "--json").stdout)
     assert facts["exploitability_lower_bound"] >= 0.0
     assert len(facts["over_time"]) == 3
+    assert "nothing else" in typed(tmp_path, *ask, "--ray", "--json").stderr
+
+
+FORGETFUL = """
+import counterplay as cp
+
+
+class Rules:
+    n_players = 2
+
+    def root(self):
+        return State("")
+
+
+class State:
+    def __init__(self, done):
+        self.done = done
+
+    def player(self):
+        return (0, 0, 1, cp.TERMINAL)[len(self.done)]
+
+    def actions(self):
+        return ["a", "b"]
+
+    def child(self, action):
+        return State(self.done + action)
+
+    def infoset(self):
+        return "same"
+
+    def chance(self):
+        return []
+
+    def payoffs(self):
+        return [1.0, -1.0] if self.done[0] == self.done[2] else [-1.0, 1.0]
+"""
+
+
+def test_what_is_not_measured_is_not_printed(tmp_path: Path) -> None:
+    """Without perfect recall there is a warning with the label, and no number."""
+    (tmp_path / "mine.py").write_text(FORGETFUL)
+    done = typed(tmp_path, "solve", "mine.py:Rules", "-a", "mccfr", "-n", "200")
+    assert "without perfect recall, at information set 'same' of player 1" in done.stderr
+    assert "value to player 1 = " in done.stdout
+    assert "nan" not in done.stdout

@@ -33,14 +33,15 @@ from counterplay.core.parallel.processes import FORK, SPAWN
 @pytest.fixture(params=[FORK, SPAWN])
 def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How processes start."""
-    if request.param == FORK and not hasattr(os, "fork"):
-        pytest.skip("needs fork")
+    if request.param == FORK and sys.platform != "linux":
+        pytest.skip("forks on Linux only")
     monkeypatch.setenv("COUNTERPLAY_START", request.param)
     return str(request.param)
 
 
 both_ways = pytest.mark.usefixtures("start")
-forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+forked = pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
+signals = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 
 
 @both_ways
@@ -85,7 +86,7 @@ def test_what_goes_wrong_is_said_and_stops_nothing_else(tmp_path: Path) -> None:
 
 
 @both_ways
-@pytest.mark.parametrize("work", [support.endless, support.asleep])
+@pytest.mark.parametrize("work", [support.endless, pytest.param(support.asleep, marks=signals)])
 def test_time_is_kept_and_who_is_told_to_stop_may_still_write(tmp_path: Path, work: Any) -> None:
     """Whether it says how far it is or not."""
     for seconds in _limits():
@@ -168,7 +169,7 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"held\n"
-    holder.send_signal(signal.SIGKILL)
+    holder.kill()
     holder.wait()
     with file_lock(tmp_path / "x"):
         pass
@@ -206,7 +207,7 @@ def test_an_experiment_has_the_same_outcome_by_fork_and_by_spawn(
 ) -> None:
     """And two processes make it: each piece waits for a second one to have begun."""
     outcomes = []
-    for method in (FORK, SPAWN) if hasattr(os, "fork") else (SPAWN,):
+    for method in (FORK, SPAWN) if sys.platform == "linux" else (SPAWN,):
         monkeypatch.setenv("COUNTERPLAY_START", method)
         folder = tmp_path / method
         folder.mkdir()
@@ -239,6 +240,7 @@ def test_nonsense_is_refused(options: dict[str, float], tmp_path: Path) -> None:
 
 
 @both_ways
+@signals
 def test_ctrl_c_stops_all_helpers(tmp_path: Path) -> None:
     """They leave what they have, and nobody stays behind."""
 

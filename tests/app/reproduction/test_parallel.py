@@ -53,6 +53,7 @@ def test_when_one_fails_the_others_stop() -> None:
     assert len(ended) <= 2  # what had not begun does not begin
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_ctrl_c_stops_all_of_them_soon() -> None:
     ended: list[str] = []
     alarm = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.terminal import Terminal
 
 import counterplay as cp
 from counterplay.core.base import progress
 from counterplay.core.base.progress import no_progress, say, shown
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    said = Terminal()
-    cp.show_progress()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=said, modules={}))
-    monkeypatch.setattr(progress, "FIRST_SECONDS", 1e-9)
-    yield said
-    cp.show_progress()
 
 
 def test_a_solve_shows_its_iterations_and_clears_the_line(terminal: Terminal) -> None:

@@ -14,6 +14,7 @@ import counterplay as cp
 from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.state_form import MOST_STATES, StateStep
+from counterplay.core.solvers import lower_bound
 from counterplay.core.solvers.algorithms import new_solver
 
 
@@ -154,6 +155,17 @@ def test_match_and_lower_bound() -> None:
     assert float(bound) < cp.exploitability(tree, strong.on(tree)) + 0.1
     with pytest.raises(BadParameter, match="without a tree"):
         cp.exploitability(without, strong)
+
+
+def test_a_lower_bound_plays_no_longer_than_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules in Python play thousands of games a second, where compiled ones play millions."""
+    without, tree = pair()
+    monkeypatch.setattr(lower_bound, "SECONDS", 0.05)
+    bound: Any = cp.exploitability(without, cp.Strategy.uniform(without), "play", seconds=0.05)
+    assert 1_000 <= bound.games < 100_000
+    monkeypatch.undo()
+    bound = cp.exploitability(tree, cp.Strategy.uniform(tree), "play", seconds=0.05)
+    assert bound.games == 200_000
 
 
 def test_phantom_tic_tac_toe_is_played_without_a_tree(tmp_path: Path) -> None:

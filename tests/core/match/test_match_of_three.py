@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.terminal import Terminal
 
 import counterplay as cp
 from counterplay.core.match.several import SampleSums
@@ -62,6 +63,9 @@ def test_the_number_of_players_is_checked() -> None:
     for game, others in (("kuhn(players=3)", ()), ("kuhn", ("uniform",))):
         with pytest.raises(cp.CounterplayError, match="players are given"):
             cp.play_match(game, "uniform", "uniform", others=others, hands=10)
+    for wrong in ("uniform", None, cp.Strategy.uniform("kuhn(players=3)")):
+        with pytest.raises(cp.CounterplayError, match="others is a list of players"):
+            cp.play_match("kuhn(players=3)", "uniform", "uniform", others=wrong, hands=10)  # type: ignore[arg-type]
     with pytest.raises(cp.CounterplayError, match="luck"):
         cp.play_match(
             "kuhn(players=3)", "uniform", "uniform", others=["uniform"], luck_adjusted=True
@@ -78,3 +82,8 @@ def test_sums_of_samples() -> None:
     np.testing.assert_allclose([one.mean for one in result.each], means.mean(axis=0))
     errors = means.std(axis=0, ddof=1) / np.sqrt(500)
     np.testing.assert_allclose([one.standard_error for one in result.each], errors)
+
+
+def test_a_long_one_shows_its_hands(terminal: Terminal) -> None:
+    cp.play_match("kuhn(players=3)", "uniform", "uniform", others=["uniform"], hands=60_000)
+    assert "60,000 hands" in terminal.getvalue()

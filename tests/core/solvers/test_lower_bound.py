@@ -69,7 +69,14 @@ def test_the_most_frequent_action() -> None:
         ({"method": "play", "seeds": 0}, "seeds"),
         ({"method": "play", "games": 10}, "games"),
         ({"method": "play", "iterations": 1.5}, "iterations"),
+        ({"method": "play", "iterations": 5, "seconds": 1.0}, "give one"),
+        ({"method": "play", "seconds": float("inf")}, "seconds must be a number"),
+        ({"method": "play", "seconds": True}, "seconds must be a number"),
+        ({"method": "play", "games": 10**19}, "games must be"),
+        ({"method": "play", "seeds": 10**9}, "seeds must be"),
         ({"method": "play", "algorithm": "nothing"}, "unknown"),
+        ({"method": "play", "algorithm": "cfr+"}, "cfr.* learns no response by sampling"),
+        ({"method": "play", "algorithm": "mccfr-public"}, "learns no response by sampling"),
     ],
 )
 def test_bad_options(options: dict[str, Any], what: str) -> None:
@@ -78,6 +85,8 @@ def test_bad_options(options: dict[str, Any], what: str) -> None:
 
 
 def test_two_players_and_zero_sum_only() -> None:
+    with pytest.raises(cp.CounterplayError, match="two-player zero-sum"):
+        cp.game_value("kuhn(players=3)")  # no iterations would reach its tolerance
     with pytest.raises(cp.CounterplayError, match="two-player zero-sum"):
         cp.exploitability("kuhn(players=3)", cp.Strategy.uniform("kuhn(players=3)"), "play")
 

@@ -50,8 +50,8 @@ def test_the_result_does_not_depend_on_how_processes_start(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_an_experiment_by_spawned_processes(tmp_path: Path) -> None:
-    """Poki, by name, in two processes of their own."""
+def test_a_bot_by_its_name_in_spawned_processes() -> None:
+    """Poki, in two processes of their own. Experiments: tests/app/reproduction/test_jobs.py."""
     code = (
         "import counterplay as cp; r = cp.play_match('holdem(buckets=2)', 'poki', 'always-call', "
         "12_000, processes={}); print(r.mean)"

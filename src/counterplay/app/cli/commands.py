@@ -6,6 +6,7 @@ A user's errors end with one sentence and exit code 2, without a traceback.
 from __future__ import annotations
 
 import io
+import math
 import os
 import sys
 import warnings
@@ -193,10 +194,9 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     if result.too_few is not None:
         out.print(result.too_few)
     if values is not None:
-        out.print(
-            f"{display.exploitability_name(result.game)} = {result.exploitability:.3g}   "
-            f"value to {result.game.seats[0]} = {values[0]:+.6f}"
-        )
+        name, found = display.exploitability_name(result.game), result.exploitability
+        measured = f"{name} = {found:.3g}   " if not math.isnan(found) else ""
+        out.print(f"{measured}value to {result.game.seats[0]} = {values[0]:+.6f}")
     else:
         game, where = result.game, str(folder)
         if game.can("bots"):

@@ -15,7 +15,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
-from counterplay.core.base.errors import BadParameter, unknown
+from counterplay.core.base.errors import BadParameter, Interrupted, unknown
 
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling
 FILTERS = ("player", "street", "infoset", "table")
@@ -51,9 +51,13 @@ def evaluate(
     loaded = game_of(strategy, game)
     players = players_of(loaded)
     if method == "play" or (method is None and loaded.capabilities.discovered):
-        if against is not None or backend is not None or flops is not None:
+        if (against, backend, flops, ray) != (None,) * 4:
             raise BadParameter("--method play takes --seconds and --seed, and nothing else")
-        print_facts(_lower_bound_facts(players.strategy(strategy), seconds, seed), as_json)
+        facts, stopped = _lower_bound_facts(players.strategy(strategy), seconds, seed)
+        print_facts(facts, as_json)
+        if stopped:
+            display.err.print("stopped: the bound is that of what was learnt so far.")
+            raise typer.Exit(130)
         return
     if method not in (None, "exact"):
         raise BadParameter(f"--method is exact or play, not {method!r}")
@@ -124,13 +128,20 @@ def _against_facts(one: Any, other: Any, against: str) -> dict[str, float]:
     return facts
 
 
-def _lower_bound_facts(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
-    """A lower bound of the exploitability of a strategy."""
-    from counterplay.core.solvers.lower_bound import lower_bound
+def _lower_bound_facts(
+    profile: Any, seconds: float | None, seed: int | None
+) -> tuple[dict[str, Any], bool]:
+    """A lower bound of the exploitability of a strategy, and whether it was stopped by Ctrl-C."""
+    from counterplay.core.solvers.lower_bound import LowerBound, lower_bound
 
-    game = profile.game
-    with display.share_progress("learning best responses") as progress:
-        bound = lower_bound(game, profile, seed=seed or 0, seconds=seconds, progress=progress)
+    game, stopped = profile.game, False
+    try:
+        with display.share_progress("learning best responses") as progress:
+            bound = lower_bound(game, profile, seed=seed or 0, seconds=seconds, progress=progress)
+    except Interrupted as stop:
+        if not isinstance(stop.result, LowerBound):
+            raise
+        bound, stopped = stop.result, True
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, (value, half) in enumerate(bound.best):
         text = f"a response of {game.seats[player]} wins"
@@ -143,7 +154,7 @@ def _lower_bound_facts(profile: Any, seconds: float | None, seed: int | None) ->
     over_time = [f"{at.bound:.3g} after {at.seconds:.3g} s" for at in bound.history]
     facts["over time"] = display.Worded(", ".join(over_time), [list(at) for at in bound.history])
     facts["learnt by"] = f"{bound.algorithm} in {bound.seconds:.1f} s, {bound.games:,} games each"
-    return facts
+    return facts, stopped
 
 
 def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, Any]:

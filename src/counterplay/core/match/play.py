@@ -10,7 +10,6 @@ as hold'em's, name the `Match` that plays them instead.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
-from counterplay.core.kernels.jit import index
+from counterplay.core.kernels.jit import clock, index
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_blocks
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
@@ -214,20 +213,22 @@ def play_match(
             raise BadParameter(
                 "log, observer and cards are for hold'em, and luck is taken out of matches of two"
             )
-        return play_several(
-            game, (a, b, *others), hands, seed, duplicate, progress, processes or cores()
-        )
+        if isinstance(others, str) or not isinstance(others, Sequence):
+            raise BadParameter(f"others is a list of players, not {others!r}")
+        with shown(progress) as progress:
+            players, threads = (a, b, *others), processes or cores()
+            return play_several(game, players, hands, seed, duplicate, progress, threads)
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
     cluster = current() if processes is None and cards is None else None
     with shown(progress) as progress, stop_signals() as stop:
         match: Match = kind(game, a, b, options, progress)
-        before = time.perf_counter()
+        before = clock()
         if cluster is None:
             stream = match.results(processes or cores(), stop)
         else:
             stream = _cluster_results(cluster, match, stop)
         results = _collect(stream, match, stop, progress)
-    seconds = time.perf_counter() - before
+    seconds = clock() - before
     match.write_log([hand for result in results for hand in result.hands])
     summary = _summary(game.name, match, results, seconds, stop())
     if stop():

@@ -6,7 +6,6 @@ numbers; without duplicates, as many deals as there are players, each in another
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.strategy import check_same_game
 from counterplay.core.games.players import players_of
-from counterplay.core.kernels.jit import index, jit
+from counterplay.core.kernels.jit import clock, index, jit
 from counterplay.core.kernels.rng import check_seed, uniform
 from counterplay.core.match.kernels import deal_state
 from counterplay.core.match.result import MatchResult, PlayerMean
@@ -148,7 +147,7 @@ def play_several(
     """A match of more than two players; see `play_match`."""
     strategies = several_players(game, given, progress)
     players = len(strategies)
-    total, sums, before = -(-hands // players), SampleSums(players), time.perf_counter()
+    total, sums, before = -(-hands // players), SampleSums(players), clock()
 
     def play(first: int) -> np.ndarray:
         n = min(BLOCK, total - first)
@@ -159,7 +158,7 @@ def play_several(
         for won in in_threads(play, work, threads, QUEUE_PER_THREAD * threads, stop):
             sums.add(won)
             progress(sums.count / total, f"{sums.count * players:,} hands")
-    seconds = time.perf_counter() - before
+    seconds = clock() - before
     if sums.count == 0:
         raise Interrupted(None)
     more = {"seconds": seconds, "stopped": stop(), "unit": str(game.unit)}

@@ -14,12 +14,12 @@ therefore needs no correction for it. A small bound proves nothing: it says what
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfMemory, whole_number
+from counterplay.core.base.errors import BadParameter, Interrupted, OutOfMemory, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
@@ -29,14 +29,25 @@ from counterplay.core.forms.restricted import restricted_form
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import clock
 from counterplay.core.kernels.rng import check_seed, new_state
-from counterplay.core.solvers.algorithms import find_solver, new_solver, options_of
-from counterplay.core.solvers.base import Problem, Solver
+from counterplay.core.parallel.jobs import Stop, stop_signals
+from counterplay.core.solvers.algorithms import (
+    find_solver,
+    new_solver,
+    options_of,
+    sampling_solvers,
+)
+from counterplay.core.solvers.base import Problem, Solver, real
+from counterplay.core.solvers.bound_result import BoundAt as BoundAt
+from counterplay.core.solvers.bound_result import LowerBound as LowerBound
 
 ALGORITHMS = ("mccfr", "mccfr-external", "mcts")  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # of learning, for both players and all learners together
 MOST_SECONDS = 80.0  # the same, if the bound still grows
 SEEDS = 1
-GAMES = 200_000  # of each player's response
+MOST_SEEDS = 1_000
+GAMES = 200_000  # of each player's response, if they do not take longer than learning
+TRIAL_GAMES = 100  # from which the time of the others is estimated
+LEAST_GAMES, MOST_GAMES = 1_000, 1_000_000_000
 SELECTION = 4  # learners are compared on 1 / SELECTION as many games
 #: The share of the seconds and the number of learners in each round.
 ROUNDS = ((0.25, None), (0.25, None), (0.5, 1))
@@ -49,55 +60,6 @@ CHUNK_SECONDS = 0.2
 Z_95 = 1.96
 
 
-class BoundAt(NamedTuple):
-    """The bound after some seconds of learning, on games of its own."""
-
-    seconds: float
-    bound: float
-    error: float
-
-
-class LowerBound(float):
-    """A lower bound on exploitability, 0 if nothing was found. `error`: half its 95% interval;
-    `best`: the winnings of each player's learnt response, and half their interval; `history`: the
-    bound over time."""
-
-    error: float
-    best: tuple[tuple[float, float], ...]
-    algorithm: str  # of each player's response
-    iterations: int  # of the longest run
-    seconds: float  # of learning
-    games: int
-    history: tuple[BoundAt, ...]
-
-    def __new__(cls, value: float, **facts: Any) -> LowerBound:
-        bound = super().__new__(cls, max(value, 0.0))
-        for name, fact in facts.items():
-            setattr(bound, name, fact)
-        return bound
-
-    @property
-    def found(self) -> bool:
-        """Whether the bound is above 0 by more than its error."""
-        return float(self) > self.error
-
-    def __repr__(self) -> str:
-        value = f"at least {float(self):.4g}" if self.found else "nothing found: at least 0"
-        return (
-            f"{value} ± {self.error:.2g} (a lower bound: best responses learnt by "
-            f"{self.algorithm} in {self.seconds:.3g} s, {self.games:,} games each, 95%)"
-        )
-
-    __str__ = __repr__
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (float(self), dict(vars(self)))
-
-
-def _restored(value: float, facts: dict[str, Any]) -> LowerBound:
-    return LowerBound(value, **facts)
-
-
 @dataclass(frozen=True)
 class _Question:
     """Which strategy is answered, and how responses are measured."""
@@ -107,6 +69,7 @@ class _Question:
     games: int
     seed: int
     options: dict[str, Any]
+    stop: Stop  # whether Ctrl-C was pressed
 
     def winnings(self, learnt: Strategy, player: int, n: int, stream: int) -> tuple[float, float]:
         """Returns the mean winnings per game of `learnt` as `player`, and half their 95% interval.
@@ -122,6 +85,17 @@ class _Question:
         half = Z_95 * math.sqrt(max(sums[1] / n - mean**2, 0.0) / (n - 1))
         return float(mean if player == 0 else -mean), float(half)
 
+    def affordable_games(self, seconds: float) -> int:
+        """The games of a response such that all comparisons of both players take about so many
+        seconds; rules in Python may play hundreds of games a second, compiled ones millions."""
+        self.winnings(self.strategy, 0, 2, 0)  # compiles
+        before = clock()
+        self.winnings(self.strategy, 0, TRIAL_GAMES, 0)
+        rate = TRIAL_GAMES / max(clock() - before, 1e-9)
+        compared = sum((keep or len(ALGORITHMS)) + 1 for _, keep in ROUNDS)
+        share = 2 * (1 + compared / SELECTION)
+        return int(min(max(rate * seconds / share, LEAST_GAMES), GAMES))
+
 
 class _Learner:
     """One solver that learns a response of `player` to the other's strategy."""
@@ -132,7 +106,7 @@ class _Learner:
         problem = Problem(game, form)
         self.solver: Solver = new_solver(game, algorithm, seed, question.options, problem)
         self.solver.step(0)
-        self.seconds, self._chunk = 0.0, 1
+        self.seconds, self._chunk, self._stop = 0.0, 1, question.stop
         self.mean = self.promise = -math.inf  # of its winnings, now and after another round
         self._full = False
 
@@ -141,6 +115,8 @@ class _Learner:
         end, solver = math.inf if seconds is None else self.seconds + seconds, self.solver
         most = math.inf if iterations is None else iterations
         while not self._full and solver.iterations < most and self.seconds < end:
+            if self._stop():
+                return
             n, before = int(min(self._chunk, most - solver.iterations)), clock()
             try:
                 solver.step(n)
@@ -215,24 +191,39 @@ def lower_bound(
     seconds: float | None = None,
     iterations: int | None = None,
     seeds: int = SEEDS,
-    games: int = GAMES,
+    games: int | None = None,
     seed: int = 0,
     progress: ProgressCallback = no_progress,
     **options: Any,
 ) -> LowerBound:
     """Returns a lower bound on b1 + b2 of `strategy`. `seconds`: of learning, for both players and
     all learners together; None: 10, and longer while the bound grows. `iterations`: of each
-    learner, instead. `algorithm` None: all of `ALGORITHMS`."""
+    learner, instead. `games`: of each player's response; None: 200,000, and fewer, from 1,000 on,
+    of rules so slow that these would take longer than learning. `algorithm` None: all of
+    `ALGORITHMS`. Ctrl-C raises `Interrupted`, whose `result` is the bound so far, None before both
+    players have learnt."""
     check_seed(seed)
     _check(game, strategy, seconds, iterations, seeds, games)
-    question = _Question(game, strategy, games, int(seed), options)
-    names = _names(algorithm, options)
+    budget = max(SECONDS, seconds or 0.0)
+    names = _names(game, algorithm, options)
     searches: list[_Search] = []
-    with shown(progress) as progress:
+    with shown(progress) as progress, stop_signals() as stop:
+        question = _Question(game, strategy, LEAST_GAMES, int(seed), options, stop)
+        question = replace(question, games=games or question.affordable_games(budget))
         for player in (0, 1):
-            learners = _learners(question, player, names, seeds)
-            searches.append(_Search(question, player, learners))
-            _search(searches, seconds, iterations, progress)
+            if not stop():
+                learners = _learners(question, player, names, seeds)
+                searches.append(_Search(question, player, learners))
+                _search(searches, seconds, iterations, progress)
+    found = _result(searches) if len(searches) == 2 else None
+    if stop():
+        raise Interrupted(found)
+    assert found is not None
+    return found
+
+
+def _result(searches: list[_Search]) -> LowerBound:
+    """The bound of what both players have learnt."""
     best = [search.result() for search in searches]
     return LowerBound(
         sum(mean for mean, _ in best),
@@ -241,15 +232,21 @@ def lower_bound(
         algorithm=" and ".join(dict.fromkeys(search.by for search in searches)),
         iterations=max(x.solver.iterations for search in searches for x in search.learners),
         seconds=sum(search.seconds for search in searches),
-        games=games,
+        games=searches[0].question.games,
         history=_history(searches),
     )
 
 
-def _names(algorithm: str | None, options: dict[str, Any]) -> tuple[str, ...]:
+def _names(game: Game, algorithm: str | None, options: dict[str, Any]) -> tuple[str, ...]:
     """The algorithm that was asked for, or all that have these options."""
     if algorithm is not None:
-        return (find_solver(algorithm).name,)
+        name, samplers = find_solver(algorithm).name, sampling_solvers(game)
+        if name not in samplers:
+            raise BadParameter(
+                f"{name} learns no response by sampling in {game.name}; take one of "
+                f"{', '.join(samplers)}"
+            )
+        return (name,)
     return tuple(x for x in ALGORITHMS if options.keys() <= options_of(x).keys()) or ALGORITHMS
 
 
@@ -293,12 +290,20 @@ def _search(
         search.play_round(None, None, iterations)
         return
     each = (SECONDS if seconds is None else seconds) / 2
+    stop = search.question.stop
     for share, keep in ROUNDS:
-        search.play_round(keep, share * each, None)
-        _report(searches, each, progress)
-    while seconds is None and search.grows and 2 * search.seconds <= MOST_SECONDS / 2:
+        if not stop() or not search.history:
+            search.play_round(keep, share * each, None)
+            _report(searches, each, progress)
+    while _goes_on(search, seconds):
         search.play_round(LONGER, search.seconds, None)
         _report(searches, each, progress)
+
+
+def _goes_on(search: _Search, seconds: float | None) -> bool:
+    """Whether to learn for as long again."""
+    more = seconds is None and 2 * search.seconds <= MOST_SECONDS / 2
+    return more and not search.question.stop() and search.grows
 
 
 def _report(searches: list[_Search], each: float, progress: ProgressCallback) -> None:
@@ -328,13 +333,17 @@ def _check(
         )
     if strategy.player is not None:
         raise BadParameter("a response for one seat has no exploitability as a profile")
-    least = {"seeds": (seeds, 1), "games": (games, 1000)}
+    whole_number(seeds, 1, MOST_SEEDS, "seeds")
+    if games is not None:
+        whole_number(games, LEAST_GAMES, MOST_GAMES, "games")
     if iterations is not None:
-        least["iterations"] = (iterations, 1)
-    for name, (value, low) in least.items():
-        whole_number(value, low, None, name)
-    if seconds is not None and (not isinstance(seconds, int | float) or not seconds > 0):
+        whole_number(iterations, 1, None, "iterations")
+    if seconds is None:
+        return
+    if real(seconds, "seconds") <= 0:
         raise BadParameter(f"seconds must be above 0, not {seconds!r}")
+    if iterations is not None:
+        raise BadParameter("seconds are of all learners together and iterations of each; give one")
 
 
 def most_frequent(strategy: Strategy) -> Strategy:

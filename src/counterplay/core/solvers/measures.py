@@ -34,9 +34,10 @@ def exploitability(game: Game | str, strategy: Any, method: str = "exact", **opt
     two-player zero-sum game; the only method for a game without a tree. A small one proves nothing.
     Its options are `seconds` (of learning in all; default: from 10 on, while the bound grows) or
     `iterations` (of each learner), `algorithm` (one of "mccfr", "mccfr-external", "mcts"; default:
-    all), `seeds` of each (1), `games` (200,000 for each player), `seed`, `progress`, and those of
-    the algorithm. The result has `error`, half its 95% interval, and `history`, the bound over
-    time, and prints as a bound.
+    all), `seeds` of each (1), `games` for each player (200,000, or fewer where the rules are slow),
+    `seed`, `progress`, and those of the algorithm. The result has `error`, half its 95% interval,
+    and `history`, the bound over time, and prints as a bound. Ctrl-C raises `Interrupted`, whose
+    `result` is the bound so far.
     """
     if method == "exact":
         return exact.exploitability(game, strategy, **options)
@@ -50,6 +51,10 @@ def game_value(game: Game | str) -> float:
     """Returns player 1's value in a two-player zero-sum game; exact where the linear program takes
     about a second at most, otherwise to 1e-5 of the payoff range."""
     game = as_game(game)
+    if game.n_players != 2 or not game.zero_sum:
+        raise BadParameter(
+            f"the value of a game is that of a two-player zero-sum game, and {game.name} is none"
+        )
     if game.fingerprint not in _values:
         if is_quick(game):
             solver = new_solver(game, "lp", 0, {})
