@@ -102,7 +102,7 @@ def watch(page: Any, server: Server, run: str) -> None:
         name,
         lambda state: state["winnings"]["hands"] >= HANDS and not state["over"],
     )
-    page.wait_for_selector(".tree svg")
+    page.wait_for_selector(".spot")
     page.wait_for_timeout(3_000)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from counterplay.app.web.catalog import Catalog
@@ -28,7 +29,10 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
     if game_word == "holdem":
         bots = {name: spec.summary for name, spec in BOTS.items()}
         bots |= dict.fromkeys(catalog.user_defined, "user-defined")
-        return saved + [{"key": BOT + n, "name": n, "about": about} for n, about in bots.items()]
+        return saved + [
+            {"key": BOT + name, "name": Path(name).name, "about": about}  # mine.py:Bot
+            for name, about in bots.items()
+        ]
     equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
     return [
         {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},
