@@ -107,7 +107,7 @@ def test_a_hand_of_each_other_game(page: Any, server: Server, game: str) -> None
     page.wait_for_selector(".result")
     page.get_by_role("button", name="What happened?").click()
     page.wait_for_selector(".step")
-    assert "cost" in page.locator("text=Against a best response").inner_text()
+    assert "cost" in page.locator(".verdict", has_text="Against a best response").inner_text()
     assert not re.search(r"\b1 points", page.locator("main").inner_text())
     if game == "Goofspiel":
         labels = page.locator(".round.labels span").all_inner_texts()
