@@ -14,6 +14,7 @@ EQUILIBRIUM, LEARNER = "equilibrium", "adaptive"
 SOLVING_SECONDS = 2.0
 BOT = "bot:"
 STRATEGY = "strategy:"
+MODEL = "model-of:"
 NO_OPPONENT = "there is no such opponent at this game"
 
 
@@ -53,6 +54,19 @@ def saved_strategies(catalog: Catalog) -> list[dict[str, str]]:
         for key, (name, strategy) in catalog.computed.items()
     ]
     return files + computed
+
+
+def observed_programs() -> list[dict[str, str]]:
+    """Key, name and game of the bots that are programs, of which a model can be learnt."""
+    from counterplay.app.web.games import HOLDEM
+    from counterplay.poker.adaptive.portfolio import OBSERVED
+    from counterplay.poker.bots.registry import BOTS
+
+    programs = [name for name, spec in BOTS.items() if spec.strategy is None and name != LEARNER]
+    name_of = "{}: a model from {:,} hands".format
+    return [
+        {"key": MODEL + name, "name": name_of(name, OBSERVED), "game": HOLDEM} for name in programs
+    ]
 
 
 def bot_strategies() -> list[dict[str, str]]:
