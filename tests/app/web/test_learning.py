@@ -20,6 +20,7 @@ from counterplay.app.web.play import opponents
 from counterplay.app.web.play.tables import TableStore
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.adaptive.portfolio import Portfolio, PortfolioMember
+from counterplay.poker.adaptive.words import WIDE
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.histories.phh import read_phh
 
@@ -66,7 +67,7 @@ def test_what_was_learnt_is_told_in_words(learner: None, tmp_path: Path) -> None
     assert any("call" in one["text"] or "check" in one["text"] for one in learning["confirmed"])
     for one in learning["confirmed"]:
         assert ("too few hands" in one["text"]) == (one["share"] is None)
-        assert one["share"] is None or 0 < one["half"] <= 0.25
+        assert one["share"] is None or 0 < one["half"] <= WIDE
     assert (belief["hands"], belief["learnt_from"]) == (65, 60)
     assert belief["spots"][0]["name"] == "before the flop, first to act"
     assert belief["spots"][0]["taken"] == [0, 33, 0]

@@ -17,6 +17,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.models.quality import NORMAL_95
 
 EVERY = 5  # hands between two readings of what it believes
+SHARE = 0.05  # the same, of all hands, whichever is more
 
 
 class LearnerMonitor(Bot):
@@ -44,7 +45,7 @@ class LearnerMonitor(Bot):
 
     def end_hand(self, ending: Ending) -> None:
         self.inner.end_hand(ending)
-        if len(self.inner.memory) - self.seen >= EVERY:
+        if len(self.inner.memory) - self.seen >= max(EVERY, SHARE * self.seen):
             threading.Thread(target=self.read_belief, daemon=True).start()
 
     def read_belief(self) -> None:

@@ -13,7 +13,7 @@ from counterplay.poker.models.tilted import N_KINDS, Deviation
 EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
 OPENING = N_KINDS  # the first decision before the flop, apart from those that face a raise
 N_SPOTS = N_KINDS + 1
-WIDE = 0.25  # half an interval from which on a frequency has too few hands
+WIDE = 0.3  # half an interval from which on a frequency has too few hands
 TOO_FEW = "too few hands"
 _OPENS = ("open-folds", "limps in", "open-raises")  # fold, call, raise
 
