@@ -182,7 +182,10 @@ function draw_belief(place, belief) {
   const lead = learnt
     ? `Its model of you after ${hands(learnt)}, which starts from ${like}; `
     : "It takes you for an equilibrium until its first update; ";
-  const same = learnt ? " Where nothing is confirmed, the model stays as it started." : "";
+  const same = learnt
+    ? " Where nothing is confirmed, the model stays as it started; before the flop it confirms " +
+      "the first decision only together with those that face a raise."
+    : "";
   const link = belief.model
     ? h(
         "a",
