@@ -1,4 +1,5 @@
-"""The pictures of pages in README and docs, from a Chromium: `python tools/make_screens.py RUN`.
+"""The pictures of pages in README and docs, from a Chromium: `python tools/make_screens.py RUN`,
+or only some of them: `python tools/make_screens.py RUN browser-play browser-explore`.
 
 Needs the tools of developers (make test has them) and RUN, a run of hold'em with some training:
 counterplay solve 'holdem(buckets=10)' -a mccfr-external -s 60 --out RUN
@@ -27,13 +28,14 @@ HANDS = 140  # that the player who learns has seen
 STRONG, WEAK = 0.62, 0.42  # a person who is easy to read
 
 
-def main(run: Path) -> None:
+def main(run: Path, names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         server = Server(Path(name), str(run.resolve()))
         server.start()
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(ARGUMENTS))
         try:
-            for picture, take in PICTURES.items():
+            for picture in names or PICTURES:
+                take = PICTURES[picture]
                 scheme = "dark" if picture == "browser-explore" else "light"
                 page = browser.new_page(viewport=SIZE, color_scheme=scheme)
                 page.set_default_timeout(600_000)
@@ -102,7 +104,7 @@ def watch(page: Any, server: Server, run: str) -> None:
         name,
         lambda state: state["winnings"]["hands"] >= HANDS and not state["over"],
     )
-    page.wait_for_selector(".tree svg")
+    page.wait_for_selector(".spot")
     page.wait_for_timeout(3_000)
 
 
@@ -129,6 +131,7 @@ PICTURES: dict[str, Callable[[Any, Server, str], None]] = {
 }
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not cp.Strategy.load(sys.argv[1]).game.can("bots"):
+    run, names = sys.argv[1:2], sys.argv[2:]
+    if not run or set(names) - set(PICTURES) or not cp.Strategy.load(run[0]).game.can("bots"):
         raise SystemExit(__doc__)
-    main(Path(sys.argv[1]))
+    main(Path(run[0]), names)

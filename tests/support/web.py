@@ -10,9 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +85,58 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+@contextmanager
+def served_here(tables: Path, *sources: Path) -> Iterator[str]:
+    """The server in a thread of this process, where a test may patch it; its address."""
+    import uvicorn
+
+    from counterplay.app.web.app import make_app
+
+    port = free_port()
+    app, _ = make_app(list(sources), tables)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="none"))
+    work = threading.Thread(target=server.run, daemon=True)
+    work.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        work.join(timeout=10)
+
+
+class Table:
+    """A table of a server that is played by requests, while a browser may look at it."""
+
+    def __init__(self, page: Any, address: str, game: str, opponent: str) -> None:
+        self._page, self.address = page, address
+        made: dict[str, Any] = {}
+        while "table" not in made:  # the opponent may have to be prepared
+            made = self._post("tables", {"game": game, "opponent": opponent})
+        self.name, self.state = str(made["table"]), made
+
+    def _post(self, path: str, data: dict[str, Any]) -> Any:
+        return self._page.request.post(f"{self.address}/api/{path}", data=data).json()
+
+    def play(self, hands: int, choose: Callable[[list[str]], int]) -> None:
+        """Play until so many hands are over; `choose`: from the keys of the choices."""
+        while self.state["winnings"]["hands"] < hands:
+            data, what = {"version": self.state["version"]}, "deal"
+            if not self.state["over"]:
+                keys = [choice["key"] for choice in self.state["choices"]]
+                data, what = {**data, "choice": choose(keys)}, "act"
+            self.state = self._post(f"tables/{self.name}/{what}", data)
+
+    def get(self, path: str) -> Any:
+        return self._page.request.get(f"{self.address}/api/tables/{self.name}/{path}")
+
+    def look(self, where: str = "play") -> None:
+        """The page of the table."""
+        self._page.goto(f"{self.address}/{where}?table={self.name}")
+        self._page.wait_for_selector(".acts button")
 
 
 class Server:

@@ -107,8 +107,22 @@ def test_a_hand_of_each_other_game(page: Any, server: Server, game: str) -> None
     page.wait_for_selector(".result")
     page.get_by_role("button", name="What happened?").click()
     page.wait_for_selector(".step")
-    assert "cost" in page.locator("text=Against a best response").inner_text()
+    assert "cost" in page.locator(".verdict", has_text="Against a best response").inner_text()
+    assert not re.search(r"\b1 points", page.locator("main").inner_text())
+    if game == "Goofspiel":
+        labels = page.locator(".round.labels span").all_inner_texts()
+        assert labels == ["for", "you", "Uniform", "result"]
+        rows = page.locator(".round").first.locator("span")
+        assert [rows.nth(k).bounding_box()["y"] for k in (1, 2)] == pytest.approx(
+            [_middle(page, k) for k in (0, 1)], abs=25
+        )  # beside the rows of cards
     assert (server.tables / table / "hands.jsonl").read_text().count("\n") == 1
+
+
+def _middle(page: Any, row: int) -> float:
+    """The middle of a row of bids, less half a line of text."""
+    box = page.locator(".round:not(.labels)").first.locator(".card").nth(row).bounding_box()
+    return float(box["y"] + box["height"] / 2 - 10)
 
 
 def test_reload_and_two_tabs_show_the_same_hand(page: Any, server: Server) -> None:

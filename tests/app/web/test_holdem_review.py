@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import counterplay as cp
+from counterplay.app.web.play.hand_names import hand_name
 from counterplay.app.web.play.holdem import (
     BotLuckAdjustment,
     HoldemHand,
@@ -18,6 +19,7 @@ from counterplay.app.web.play.holdem import (
 )
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
+from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import N_CARDS, cards
 from counterplay.poker.cards.evaluator import strength
@@ -127,3 +129,58 @@ def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
     assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
     assert result["cards"] == ["Ah", "Qd"]
+    known = [step["cost"] for step in mine if step["cost"] is not None]
+    assert (result["weighed"], result["unweighed"]) == (len(known), 1)
+    assert result["cost"] == pytest.approx(sum(known))
+
+
+def test_what_was_not_weighed_has_no_cost(bot: Any) -> None:
+    """A fold before the flop; a program; a decision that the strategy never reaches."""
+    folded = _hand(bot, 0, "f").review()
+    assert (folded["cost"], folded["weighed"], folded["unweighed"]) == (None, 0, 1)
+    against = _hand(Program(), 1, "ccccc").review()
+    assert against["cost"] is None
+    assert all(step.get("cost") is None for step in against["steps"])
+    assert "poker face is a program" in against["note"]
+    never = strategy_bot(simple_strategy("always-fold", cp.load("holdem(buckets=10)")))
+    hand = _hand(never, 1, "rc" + "cc" * 3)  # it has never raised
+    assert hand.review()["cost"] is None
+
+
+class Program:
+    name = "poker face"
+
+    def act(self, view: View) -> str:
+        return "call"
+
+
+def test_the_pot_has_the_last_bets_and_the_hands_have_names(bot: Any) -> None:
+    hand = _hand(bot, 0, "rc" + "cc" * 2 + "crc")  # 2 each before the flop and on the river
+    assert hand.showdown
+    view = hand.view()
+    assert (view["pot"], view["bets"]) == (8.0, [0.0, 0.0])
+    assert view["hands"] == ["ace high", "a pair of nines"]
+    assert hand.won == -4.0
+    before = _hand(bot, 0, "rc" + "cc" * 2 + "cr").view()
+    assert (before["pot"], before["bets"], before["hands"]) == (4.0, [2.0, 0.0], [None, None])
+    folded = _hand(bot, 1, "rf").view()
+    assert (folded["pot"], folded["hands"]) == (3.0, [None, None])
+
+
+NAMES = {
+    "As Kd 9c 7h 5s 3d 2c": "ace high",
+    "As Ad 9c 7h 5s 3d 2c": "a pair of aces",
+    "6s 6d 2c 2h Ks 9d 8c": "two pair, sixes and deuces",
+    "6s 6d 2c 2h Ks Kd 8c": "two pair, kings and sixes",
+    "Ts Td Tc 2h Ks 9d 8c": "three tens",
+    "As 2d 3c 4h 5s 9d 9c": "a straight, five high",
+    "As 2s 3s 4h 9s Kd Ks": "a flush, ace high",
+    "Js Jd Jc Qh Qs Qd 2c": "a full house, queens full of jacks",
+    "Js Jd Jc Jh Qs Qd 2c": "four jacks",
+    "9h 8h 7h 6h 5h Ah Ad": "a straight flush, nine high",
+}
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_names_of_hands(text: str) -> None:
+    assert hand_name(cards(text)) == NAMES[text]

@@ -75,7 +75,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "uvicorn.py").write_text("raise ImportError('not here')")
     done = run(tmp_path, "serve", "--no-browser", PYTHONPATH=str(tmp_path))
     assert done.returncode == 2
-    assert "counterplay[web]" in done.stderr
+    assert "pip install '.[web]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

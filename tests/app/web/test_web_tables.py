@@ -14,12 +14,14 @@ from support.web import ask
 
 from counterplay.app.web.app import make_app
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.play.table import StaleVersion
+from counterplay.app.web.play.table import StaleVersion, per_hand, winnings
 from counterplay.app.web.play.tables import TableStore, append_log, log_name, repair_log
 from counterplay.app.web.play.tree_games import History, board_of, luck_adjusted, review
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.result import estimate, half_width
+from counterplay.core.match.tally import tally
 from counterplay.poker.cards.cards import card_text
 from counterplay.poker.histories.phh import read_phh
 
@@ -198,6 +200,35 @@ def _ends(game: Any, history: History, policy: np.ndarray) -> list[tuple[History
             below = History(game, [*(move.child for move in history.moves), k])
             result += [(end, shares[k] * p) for end, p in _ends(game, below, policy)]
     return result
+
+
+def test_winnings_per_hand_are_those_of_a_match_where_seats_are_even() -> None:
+    rng = np.random.default_rng(5)
+    by_seat = np.full((40, 2), np.nan)
+    by_seat[np.arange(40), np.arange(40) % 2] = rng.normal(0.3, 3.0, 40)
+    won = [(k % 2, float(by_seat[k, k % 2])) for k in range(40)]
+    right, found = estimate([tally(by_seat)]), winnings(won, [None] * 40)
+    assert right is not None
+    assert found["mean"] == pytest.approx(right.mean)
+    assert found["mean"] == pytest.approx(found["total"] / 40)
+    assert found["within"] == pytest.approx(half_width(right.standard_error, right.degrees))
+    odd = winnings(won[:37], [None] * 37)
+    assert odd["mean"] == pytest.approx(odd["total"] / 37)
+    assert per_hand(won[:3])["within"] is None  # one hand in a seat
+
+
+def test_intervals_of_winnings_cover_unlike_seats() -> None:
+    """An odd number of hands, seats with other means and spreads; 95% within four standard
+    errors."""
+    rng, covered, n, runs = np.random.default_rng(6), 0, 35, 2_000
+    seat = np.arange(n) % 2
+    mean, spread = np.array([0.4, -0.7]), np.array([2.0, 4.0])
+    truth = float(mean[seat].mean())
+    for _ in range(runs):
+        gains = rng.normal(mean[seat], spread[seat])
+        found = per_hand(list(zip(seat.tolist(), gains.tolist(), strict=True)))
+        covered += abs(found["mean"] - truth) < found["within"]  # type: ignore[operator]
+    assert abs(covered / runs - 0.95) < 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -14,8 +14,17 @@ from support.arena import holdem
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.bandit import ArmStatistics, choose
-from counterplay.poker.adaptive.player import finding_text
-from counterplay.poker.adaptive.tracker import EQUILIBRIUM, LEARNT, ChangeDetector, never_folding
+from counterplay.poker.adaptive.tracker import ChangeDetector, never_folding
+from counterplay.poker.adaptive.words import (
+    EQUILIBRIUM,
+    LEARNT,
+    OPENING,
+    arm_text,
+    finding_text,
+    spot_actions,
+    spot_of,
+    spot_text,
+)
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
@@ -191,7 +200,67 @@ def test_words() -> None:
     river = Deviation(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
     assert finding_text(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
     first = Deviation(3, 2, 0.5, 0.1, 0.2, 50)
-    assert finding_text(first) == "raises before the flop to a bet 50% ± 10%, an equilibrium 20%"
+    assert finding_text(first) == "raises before the flop to a raise 50% ± 10%, an equilibrium 20%"
+    opening = Deviation(OPENING, 0, 0.5, 0.1, 0.2, 50)
+    assert finding_text(opening) == "open-folds before the flop 50% ± 10%, an equilibrium 20%"
+    option = Deviation(1, 1, 0.9, 0.1, 0.5, 50)
+    assert finding_text(option) == (
+        "checks before the flop when nobody has raised 90% ± 10%, an equilibrium 50%"
+    )
+    wide = Deviation(3 * 4 + 3, 0, 0.66, 0.38, 0.1, 12)
+    assert finding_text(wide) == (
+        "folds the river to a bet more often than an equilibrium (10%); too few hands to say how "
+        "often"
+    )
+    assert arm_text("always-call") == "the response to always-call"
+    assert arm_text(LEARNT) == "the learnt response"
+
+
+def test_spots_keep_opening_apart_from_facing_a_raise() -> None:
+    tree = holdem(3).rules.tree
+    spots = spot_of(tree)
+    assert (spots == OPENING).sum() == 1
+    for node, (state, spot) in enumerate(zip(tree.states, spots.tolist(), strict=True)):
+        if state.over:
+            continue
+        names = [name for name in spot_actions(spot) if name]
+        assert len(names) == len(tree.actions[node])
+        facing = max(state.paid) > state.paid[state.player()]
+        assert ("fold" in names) == facing
+        raised = spot_text(spot).endswith(("facing a raise", "facing a raise, no raise left"))
+        assert raised == (state.round == 0 and "r" in state.history)
+
+
+def test_too_few_hands_are_said_and_never_an_infinite_interval() -> None:
+    me = player()
+    play(me, cp.bot("uniform"), 30)  # the first update comes after 60 hands
+    standing = me.standing()
+    assert "too few hands" in standing.why
+    assert "inf" not in standing.why
+
+
+def test_its_belief_is_its_model_and_its_counts_are_what_was_played() -> None:
+    """Counts are exact; the model's probabilities are the equilibrium's until it has learnt, and
+    then those of the strategy it responds to."""
+    me = player()
+    play(me, cp.bot("always-raise"), 40)
+    early = me.belief()
+    assert early is not None
+    assert (early.prior, early.learnt_from, early.next_update) == (EQUILIBRIUM, 0, 60)
+    for spot in early.spots:
+        assert spot.believed == spot.expected
+    play(me, cp.bot("always-raise"), 70)
+    late = me.belief()
+    assert late is not None
+    assert late.model is me.tracker.model
+    assert late.learnt_from == 60
+    opening = next(spot for spot in late.spots if spot.spot == OPENING)
+    assert opening.taken == (0, 0, 35)  # the button alternates
+    assert opening.expected == pytest.approx((1 / 3, 1 / 3, 1 / 3))  # uniform play
+    rows = me.game.rules.slots()[: me.game.rules.abstraction.counts[0]]
+    assert opening.believed[2] > 0.9
+    exact = late.model.probabilities[rows]
+    assert exact.min(axis=0)[2] - 1e-9 <= opening.believed[2] <= exact.max(axis=0)[2] + 1e-9
 
 
 def test_probing_never_folds() -> None:

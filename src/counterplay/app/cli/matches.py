@@ -370,7 +370,7 @@ def _figure(blocks: list[AdaptiveBlock]) -> Any:
 def _state_lines(block: AdaptiveBlock) -> list[str]:
     """The response that is played and why, and the confirmed findings."""
     standing = block.standing
-    lines = [f"now plays: {standing.playing}; {standing.why}"]
+    lines = [f"now plays: {standing.plays}; {standing.why}"]
     if standing.changes:
         lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
     lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]

@@ -25,13 +25,16 @@ TITLES = {  # title and description
 
 
 def offered_games() -> list[dict[str, str]]:
-    """The games of the registry, hold'em first, each in the size that the pages offer."""
+    """The games of the registry that have a tree, and hold'em first, each in the size that the
+    pages offer."""
     from counterplay.core.forms.registry import GAMES
 
     games = []
     for word in [*TITLES, *(word for word in GAMES if word not in (*TITLES, *NOT_OFFERED))]:
         title, about = TITLES.get(word, (word, GAMES[word].summary))
         name = OFFERED.get(word, GAMES[word].examples[0])
+        if word != "holdem" and not open_game(name).capabilities.listed:
+            continue
         games.append({"word": word, "name": name, "title": title, "about": about})
     return games
 

@@ -1,42 +1,37 @@
-"""A bot that learns, and what the page shows of it: confirmed findings, the response it plays, and
-decision trees of the person's play.
+"""A bot that learns, and what the page shows of it: what it plays and why, the confirmed findings,
+and what it believes about the person.
 
 `LearnerMonitor` takes any bot that has the hands it saw in `memory` and describes its state by a
-method `standing()`, as `cp.Adaptive` does. The trees are learnt from the same hands, in the
-background.
+method `standing()`, as `cp.Adaptive` does. What it believes (`belief()`, where it has that) is read
+in the background, since it takes a prediction for every hand.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
+from counterplay.poker.adaptive.words import WIDE, arm_text, spot_actions, spot_text
 from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.models.quality import NORMAL_95
 
-EVERY = 10  # hands between two updates of the trees
-OPPONENT = "opponent"  # the person's name in the learner's memory
-MOST_DEPTH = 6
-ATTRIBUTES = {
-    "seat": "position",
-    "bets": "bets so far",
-    "bets_in_phase": "bets on this street",
-    "own_bets": "bets of yours",
-    "bucket": "strength (of 10)",
-}
+EVERY = 5  # hands between two readings of what it believes
+SHARE = 0.05  # the same, of all hands, whichever is more
 
 
 class LearnerMonitor(Bot):
-    """A learner, and decision trees of its memory that are updated in the background."""
+    """A learner, and its belief as it was read last."""
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.name = inner, inner.name
-        self.trees: list[dict[str, Any]] = []  # one for each street
-        self._hands_in_trees = 0
-        self._updating = threading.Lock()
+        self.belief: Any = None
+        self.seen = 0  # hands of that belief
+        self._reading = threading.Lock()
 
     def start(self, seed: int) -> None:
         self.inner.start(seed)
-        self.trees, self._hands_in_trees = [], 0
+        self.belief, self.seen = None, 0
 
     def seed(self, seed: int) -> None:
         self.inner.seed(seed)
@@ -50,73 +45,83 @@ class LearnerMonitor(Bot):
 
     def end_hand(self, ending: Ending) -> None:
         self.inner.end_hand(ending)
-        if len(self.inner.memory) - self._hands_in_trees >= EVERY:
-            threading.Thread(target=self.update_trees, daemon=True).start()
+        if len(self.inner.memory) - self.seen >= max(EVERY, SHARE * self.seen):
+            threading.Thread(target=self.read_belief, daemon=True).start()
 
-    def update_trees(self) -> None:
-        """Learns the trees from all hands so far, unless an update is running."""
-        if not self._updating.acquire(blocking=False):
+    def read_belief(self) -> None:
+        """Reads what it believes until all hands are in it, unless that is being done."""
+        read = getattr(self.inner, "belief", None)
+        if read is None or not self._reading.acquire(blocking=False):
             return
         try:
-            self._hands_in_trees = len(self.inner.memory)
-            self.trees = learn_trees(list(self.inner.memory))
+            while self.seen != len(self.inner.memory):
+                hands = len(self.inner.memory)
+                self.belief, self.seen = read(), hands
         finally:
-            self._updating.release()
+            self._reading.release()
 
     def learning(self) -> dict[str, Any]:
-        """The learner's state as the page shows it."""
+        """The learner's state as the page shows it. Numbers with too few hands are None."""
         standing = self.inner.standing()
         findings = zip(standing.confirmed, self.inner.tracker.findings(), strict=False)
         return {
             "hands": len(self.inner.memory),
-            "seen": self._hands_in_trees,
-            "thinking": self._updating.locked(),
-            "playing": standing.playing,
+            "playing": arm_text(standing.playing),
             "why": standing.why,
             "confirmed": [
                 {"text": text, "share": one.share, "half": one.half, "expected": one.expected}
+                if one.half <= WIDE
+                else {"text": text, "share": None}
                 for text, one in findings
             ],
             "arms": [
-                {"name": one.name, "gain": float(one.gain), "error": float(one.error)}
-                for one in standing.estimates
+                {"name": arm_text(one.name), "same": self._is_safe(k), **_gain(one)}
+                for k, one in enumerate(standing.estimates)
+                if k > 0
             ],
             "budget": float(standing.budget),
         }
+
+    def _is_safe(self, arm: int) -> bool:
+        """Whether an arm plays the equilibrium, as the learnt response does at first."""
+        strategies = self.inner.tracker.strategies
+        return bool(strategies[arm] is strategies[0])
+
+    def belief_facts(self) -> dict[str, Any] | None:
+        """What it believes about the person, as the page shows it."""
+        belief = self.belief
+        if belief is None:
+            return None
+        return {
+            "hands": self.seen,
+            "prior": belief.prior,
+            "learnt_from": belief.learnt_from,
+            "next_update": belief.next_update,
+            "spots": [_spot_facts(spot) for spot in belief.spots],
+        }
+
+
+def _gain(estimate: Any) -> dict[str, float | None]:
+    """The gain of an arm over the equilibrium, and half its 95% interval."""
+    half = NORMAL_95 * float(estimate.error)
+    known = math.isfinite(half)
+    return {"gain": float(estimate.gain) if known else None, "half": half if known else None}
+
+
+def _spot_facts(spot: Any) -> dict[str, Any]:
+    actions = spot_actions(spot.spot)
+    legal = [k for k, name in enumerate(actions) if name is not None]
+    return {
+        "name": spot_text(spot.spot),
+        "actions": [actions[k] for k in legal],
+        "kinds": [("fold", "call", "raise")[k] for k in legal],
+        "taken": [spot.taken[k] for k in legal],
+        "half": spot.half if spot.half <= WIDE else None,
+        "expected": [spot.expected[k] for k in legal],
+        "believed": [spot.believed[k] for k in legal],
+    }
 
 
 def is_learner(bot: Any) -> bool:
     """Whether a bot has what `LearnerMonitor` reads."""
     return callable(getattr(bot, "standing", None)) and hasattr(bot, "memory")
-
-
-def learn_trees(memory: list[Any]) -> list[dict[str, Any]]:
-    """The decision trees (C4.5) learnt from these hands, one for each street."""
-    from counterplay.app.web.games import HOLDEM, open_game
-    from counterplay.poker.betting.betting import STREETS
-    from counterplay.poker.models.model import learn_model
-    from counterplay.poker.models.observe import observe
-
-    if not memory:
-        return []
-    model = learn_model(observe(memory, OPPONENT), open_game(HOLDEM), OPPONENT)
-    return [
-        {"street": street, "tree": _subtree(tree, 0, 0)}
-        for street, tree in zip(STREETS, model.trees, strict=True)
-    ]
-
-
-def _subtree(tree: Any, node: int, depth: int) -> dict[str, Any]:
-    """A node of a C4.5 tree and its descendants, down to `MOST_DEPTH`."""
-    facts: dict[str, Any] = {
-        "shares": [float(x) for x in tree.probabilities[node]],
-        "weight": float(tree.counts[node].sum()),
-    }
-    children = tree.children[node]
-    if not children or depth == MOST_DEPTH:
-        return facts
-    name = tree.attributes[int(tree.attribute[node])].name
-    threshold = int(float(tree.threshold[node]))
-    test = "you are the dealer" if name == "seat" else f"{ATTRIBUTES[name]} ≤ {threshold}"
-    below = [_subtree(tree, child, depth + 1) for child in children]
-    return {**facts, "test": test, "children": below}

@@ -26,23 +26,22 @@ from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
 from counterplay.core.solvers.base import probability, real
 from counterplay.poker.adaptive.bandit import GainEstimate
+from counterplay.poker.adaptive.belief import OpponentBelief, spot_beliefs
 from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
 from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
 from counterplay.poker.adaptive.response import ResponseLearner
 from counterplay.poker.adaptive.tracker import (
     OPPONENT,
-    PROBING,
     LearnerTracker,
     OpponentTracker,
     Stop,
     TrackerOptions,
 )
-from counterplay.poker.betting.betting import STREETS
+from counterplay.poker.adaptive.words import PROBING, arm_text, finding_text
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
-from counterplay.poker.models.tilted import Deviation
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
@@ -52,10 +51,6 @@ CHOOSE_EVERY = 25  # hands between two choices of the arm
 ITERATIONS = 150_000  # of the learnt response for each seat, at every update
 LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
 STREAM = 0x41646170  # of random numbers, separate from those of the arms
-_DOES = {
-    True: ("folds", "calls", "raises"),  # facing a bet
-    False: ("folds", "checks", "bets"),
-}
 
 
 @dataclass(frozen=True)
@@ -70,6 +65,11 @@ class AdaptiveStanding:
     budget: float  # small bets left
     changes: tuple[int, ...]  # hands at which the opponent changed
     thinking: float  # milliseconds per hand, mean
+
+    @property
+    def plays(self) -> str:
+        """`playing` in a sentence, such as `the response to always-call`."""
+        return arm_text(self.playing)
 
 
 class Adaptive(Bot):
@@ -262,6 +262,22 @@ class Adaptive(Bot):
             1e3 * self.seconds / max(len(self.memory), 1),
         )
 
+    def belief(self) -> OpponentBelief | None:
+        """What it believes about the opponent now; None for a learner."""
+        tracker = self.tracker
+        if not isinstance(tracker, OpponentTracker):
+            return None
+        equilibrium, model = tracker.portfolio.equilibrium, tracker.model
+        endings = [ending_of(record) for record in self.memory[tracker.since :]]
+        return OpponentBelief(
+            tracker.names[tracker.prior],
+            tracker.learnt_from,
+            self._learn_at,
+            model,
+            equilibrium,
+            spot_beliefs(endings, equilibrium, model),
+        )
+
     def save(self, path: str | Path) -> None:
         """Writes the hands of the current opponent (.parquet), the `memory` of a later match."""
         hands = self.memory[self.tracker.since :]
@@ -298,22 +314,3 @@ def _records(path: str | Path) -> list[HandRecord]:
     if not hands or any({hand.dealer, hand.big_blind} != {ME, OPPONENT} for hand in hands):
         raise BadParameter(f"{path}: no memory of an adaptive player; `save` writes one")
     return hands
-
-
-def finding_text(finding: Deviation, reference: str = "an equilibrium") -> str:
-    """`folds the river to a bet 61% ± 5%, an equilibrium 34%`."""
-    street, legal = divmod(finding.group, 4)
-    facing = legal >= 2
-    does = _DOES[facing][finding.action]
-    name = STREETS[street]
-    where = name if street == 0 else f"the {name}"
-    if facing:
-        capped = "" if legal % 2 else ", where no raise is left"
-        what = f"{does} {where} to a bet{capped}"
-    else:
-        what = f"{does} {where} when nobody has bet"
-    if street == 0:
-        what = what.replace(f" {where}", " before the flop", 1)
-    shares = (finding.share, finding.half, finding.expected)
-    share, half, expected = (round(100 * x) for x in shares)
-    return f"{what} {share}% ± {half}%, {reference} {expected}%"

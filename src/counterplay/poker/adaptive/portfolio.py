@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, unknown
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.store import Piece, Store, cache_root, digest
 from counterplay.core.base.version import code_version
 from counterplay.core.forms.game import Game
@@ -110,8 +110,7 @@ def portfolio(
         )
     if equilibrium is not None:
         check_same_game(game, equilibrium)
-    root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
-    maker = _Maker(game, Store(root, code_version(__name__, *REGISTERED)), progress)
+    maker = _Maker(game, _store(folder), progress)
     named = _models(models)
     equilibrium = equilibrium or maker.equilibrium(len(named))
     members = []
@@ -121,6 +120,24 @@ def portfolio(
         response = maker.response(name, model, p, iterations)
         members.append(PortfolioMember(_short(name), model, response))
     return Portfolio(game, equilibrium, tuple(members))
+
+
+def model_of(
+    name: str,
+    game: Game | str = GAME,
+    *,
+    folder: str | Path | None = None,
+    progress: ProgressCallback = no_progress,
+) -> Strategy:
+    """The strategy that a portfolio takes for a known player: that of a simple bot, or a model
+    learnt from hands that `probe` plays against a program. It is cached as in `portfolio`."""
+    game = game if isinstance(game, Game) else load(game)
+    return _Maker(game, _store(folder), progress).model(name, None)
+
+
+def _store(folder: str | Path | None) -> Store:
+    root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
+    return Store(root, code_version(__name__, *REGISTERED))
 
 
 def _short(name: str) -> str:
@@ -184,6 +201,8 @@ class _Maker:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "hands.parquet"
             log: dict[str, Any] = {"log": path, "observer": None if name in ALL_CARDS else "a"}
+            share = part(self._report, 0.1, 0.4, f"watching {name}: {OBSERVED:,} hands")
+            log["progress"] = lambda done, what: share(done)
             options = {"duplicate": False, "luck_adjusted": False, **log}
             play_match(self._game, PARTNER, name, OBSERVED, OBSERVING_SEED, **options)
             seen = observe(read_parquet(path), name)

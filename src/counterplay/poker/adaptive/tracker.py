@@ -40,6 +40,15 @@ from counterplay.poker.adaptive.bandit import (
 )
 from counterplay.poker.adaptive.portfolio import Portfolio
 from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
+from counterplay.poker.adaptive.words import (
+    EQUILIBRIUM,
+    LEARNT,
+    N_SPOTS,
+    PROBING,
+    arm_text,
+    gain_text,
+    spot_of,
+)
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
@@ -52,7 +61,6 @@ from counterplay.poker.models.tilted import N_KINDS, Deviation, Evidence
 
 Stop = Callable[[], bool]
 OPPONENT = "opponent"  # name of the opponent in hand records
-EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
 SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
 FIT = 0.05  # total variation between the opponent's actions and a known player's
 EARLY = (60, 125, 250, 500)  # hands of additional updates
@@ -121,6 +129,7 @@ class OpponentTracker:
         self.game, self.portfolio, self.options = portfolio.game, portfolio, options
         tree = self.game.rules.tree
         self._kind = decision_kind(tree, np.arange(len(tree.states)))
+        self._spot = spot_of(tree)
         self._legal = tree.legal
         self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
@@ -138,6 +147,7 @@ class OpponentTracker:
         self.since, self.hands, self.learnt_from = since, 0, 0
         self.log_likelihood = np.zeros(len(self._models))  # of each model
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
+        self.told = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
         self.playing, self.prior, self.budget_left = 0, 0, self.options.budget
         self.response: Strategy = self.portfolio.equilibrium
@@ -194,6 +204,7 @@ class OpponentTracker:
             kind = int(self._kind[node])
             for j, evidence in enumerate(self.evidence):
                 evidence.add(kind, action, shares[d, :, j])
+            self.told.add(int(self._spot[node]), action, shares[d, :, 0])
             recent += np.log(self._detector.recent(kind, action, self._legal[node]))
             actions += np.log(max(shares[d, action, -1], MIN_PROBABILITY))
         self.log_likelihood += likelihood[:-1]
@@ -250,26 +261,32 @@ class OpponentTracker:
         self.playing = best if self.budget_left > 0.0 else 0
 
     def findings(self) -> list[Deviation]:
-        """The confirmed deviations from the equilibrium."""
-        return self.evidence[0].deviations()
+        """The confirmed deviations from the equilibrium, by spot (`words.py`)."""
+        return self.told.deviations()
 
     def why(self) -> str:
         """The reason for the current arm."""
         if not self.estimates:
             return "it has not learnt yet"
-        best = max(self.estimates[1:], key=lambda one: one.gain, default=None)
-        if self.playing == 0:
-            if self.budget_left <= 0:
-                return "the budget is used up"
-            if best is None:
-                return "there is no other arm"
-            return (
-                f"the best of the others, {best.name}, would win {best.gain:+.2f} ± "
-                f"{NORMAL_95 * best.error:.2f} sb/h (95%) more"
-            )
-        one = self.estimates[self.playing]
-        within = f"{one.gain:+.2f} ± {NORMAL_95 * one.error:.2f} sb/h (95%)"
-        return f"it wins {within} more than the equilibrium"
+        if self.playing:
+            won = gain_text(self.estimates[self.playing], NORMAL_95)
+            return f"it wins {won} more than the equilibrium"
+        if self.budget_left <= 0:
+            return "the budget is used up"
+        others = [
+            one
+            for k, one in enumerate(self.estimates)
+            if self.strategies[k] is not self.portfolio.equilibrium
+        ]
+        if not others:
+            return "there is no other response yet"
+        if not self.learnt_from:
+            return "it has seen too few hands to judge another response"
+        best = max(others, key=lambda one: one.gain)
+        if best.gain <= 0:
+            return f"the best of the others, {arm_text(best.name)}, would win no more"
+        more = gain_text(best, NORMAL_95)
+        return f"the best of the others, {arm_text(best.name)}, would win {more} more"
 
     def warm_up(self, memory: list[HandRecord]) -> None:
         """Runs a short update to compile the kernels."""

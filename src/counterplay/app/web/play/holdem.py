@@ -6,7 +6,8 @@ background; hands that ended before are adjusted when it is ready.
 
 The cost of a move is the value lost against a best response that knows the opponent's strategy and
 sees what the person saw (`poker/holdem/holdings.py`). It is exact on the turn and the river, an
-estimate from sampled turns and rivers on the flop, and not computed before the flop.
+estimate from sampled turns and rivers on the flop, and not computed before the flop, nor against a
+program.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from counterplay.app.web.games import HOLDEM, open_game
-from counterplay.app.web.play.table import Choice, IllegalMove, who
+from counterplay.app.web.play.hand_names import hand_name
+from counterplay.app.web.play.table import Choice, IllegalMove, summed_up, weighed, who
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import (
     CALL,
@@ -34,15 +36,18 @@ from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT, new_deal
 from counterplay.poker.holdem.holdings import BestActionSearch
-from counterplay.poker.match.referee import ask_bot, settle_deal, tell_bot
+from counterplay.poker.match.referee import ask_bot, bot_name, settle_deal, tell_bot
 
 FLOP = 1
 SAMPLES = {FLOP: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
 NOTE = (
-    "Against a best response that knows the strategy: exact on the turn and the river, an estimate "
-    "on the flop, not computed before it."
+    "Small bets lost against a best response that knows the strategy: exact on the turn and the "
+    "river, an estimate on the flop. Moves before the flop are not weighed."
 )
-UNKNOWN_NOTE = "This bot does not reveal its probabilities, so the cost of moves is unknown."
+PROGRAM = (
+    "{name} is a program: what it would have done with other cards is not known, so no move of "
+    "yours is weighed."
+)
 _random = random.SystemRandom()
 
 
@@ -203,19 +208,25 @@ class HoldemHand:
     def view(self) -> dict[str, Any]:
         state, start = self.state, self._start_of_street()
         other = [card_text(card) for card in self.holding(1 - self.seat)]
+        last = (0.0, 0.0) if state.over else tuple(state.paid[k] - start[k] for k in (0, 1))
         return {
             "kind": "holdem",
             "own": [card_text(card) for card in self.holding(self.seat)],
             "other": other if self.showdown else None,
             "board": [card_text(card) for card in self.cards[4 : 4 + state.on_board]],
             "street": STREETS[state.round],
-            "pot": sum(start),
-            "bets": [state.paid[k] - start[k] for k in (self.seat, 1 - self.seat)],
+            "hands": [self._hand_name(k) for k in (self.seat, 1 - self.seat)],
+            "pot": sum(state.paid) - sum(last),
+            "bets": [last[k] for k in (self.seat, 1 - self.seat)],
             "button": who(0, self.seat),
             "folded": None if state.folded == NO_FOLD else who(state.folded, self.seat),
             "betting": state.history,
             "log": self._log(),
         }
+
+    def _hand_name(self, seat: int) -> str | None:
+        """The hand of a player in words at a showdown."""
+        return hand_name((*self.holding(seat), *self.cards[4:])) if self.showdown else None
 
     def _start_of_street(self) -> tuple[float, float]:
         """What each player had paid before this street."""
@@ -237,8 +248,8 @@ class HoldemHand:
         return self._source.luck.adjusted(self)
 
     def review(self) -> dict[str, Any]:
-        """Every decision, the person's with its cost where that is known."""
-        bot, steps, total = self._source.bot, [], 0.0
+        """Every decision, the person's with its cost where that was computed."""
+        bot, steps = self._source.bot, []
         known = isinstance(bot, TableBot)
         for node, letter in zip(self.nodes(), self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
@@ -253,22 +264,21 @@ class HoldemHand:
                 step["shares"] = list(bot.shares(self.bot_view(node)).values()) if known else None
             else:
                 values = action_values(self, bot, node) if known and state.round >= FLOP else None
-                step["values"] = values
-                step["cost"] = None if values is None else max(values) - values[chosen]
-                total += step["cost"] or 0.0
+                step |= weighed(values, chosen)
             steps.append(step)
         held = [card_text(card) for card in self.holding(1 - self.seat)]
-        note = NOTE if known else UNKNOWN_NOTE
-        facts = {"held": " ".join(held), "cards": held, "steps": steps}
-        return {**facts, "cost": total, "exact": False, "note": note}
+        note = NOTE if known else PROGRAM.format(name=bot_name(bot))
+        return {"held": " ".join(held), "cards": held, **summed_up(steps), "note": note}
 
 
-def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float]:
-    """The value of each action at a decision of the person, from there on, in small bets."""
+def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float] | None:
+    """The value of each action at a decision of the person, from there on, in small bets; None
+    where the opponent's strategy never gets there."""
     state = betting_tree(LIMIT).states[node]
     own, samples = hand.holding(hand.seat), SAMPLES.get(state.round, {})
     search = BestActionSearch(bot.table, hand.seat, own, hand.nodes(), samples)
-    return search.action_values(node, hand.cards[4 : 4 + state.on_board])
+    board = hand.cards[4 : 4 + state.on_board]
+    return search.action_values(node, board) if search.reach(node, board).any() else None
 
 
 def button_text(state: Betting, action: str) -> str:

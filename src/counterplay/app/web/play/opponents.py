@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from counterplay.app.web.catalog import Catalog
@@ -13,6 +14,7 @@ EQUILIBRIUM, LEARNER = "equilibrium", "adaptive"
 SOLVING_SECONDS = 2.0
 BOT = "bot:"
 STRATEGY = "strategy:"
+MODEL = "model-of:"
 NO_OPPONENT = "there is no such opponent at this game"
 
 
@@ -28,7 +30,10 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
     if game_word == "holdem":
         bots = {name: spec.summary for name, spec in BOTS.items()}
         bots |= dict.fromkeys(catalog.user_defined, "user-defined")
-        return saved + [{"key": BOT + n, "name": n, "about": about} for n, about in bots.items()]
+        return saved + [
+            {"key": BOT + name, "name": Path(name).name, "about": about}  # mine.py:Bot
+            for name, about in bots.items()
+        ]
     equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
     return [
         {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},
@@ -49,6 +54,19 @@ def saved_strategies(catalog: Catalog) -> list[dict[str, str]]:
         for key, (name, strategy) in catalog.computed.items()
     ]
     return files + computed
+
+
+def observed_programs() -> list[dict[str, str]]:
+    """Key, name and game of the bots that are programs, of which a model can be learnt."""
+    from counterplay.app.web.games import HOLDEM
+    from counterplay.poker.adaptive.portfolio import OBSERVED
+    from counterplay.poker.bots.registry import BOTS
+
+    programs = [name for name, spec in BOTS.items() if spec.strategy is None and name != LEARNER]
+    name_of = "{}: a model from {:,} hands".format
+    return [
+        {"key": MODEL + name, "name": name_of(name, OBSERVED), "game": HOLDEM} for name in programs
+    ]
 
 
 def bot_strategies() -> list[dict[str, str]]:

@@ -13,6 +13,7 @@ import json
 import math
 import re
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -43,6 +44,24 @@ class Choice(NamedTuple):
 def who(player: int, seat: int) -> str:
     """A player from the viewpoint of `seat`."""
     return "you" if player == seat else "other"
+
+
+def weighed(values: list[float] | None, chosen: int) -> dict[str, Any]:
+    """The part of a step that weighs a move: the value of each action and the cost of the chosen
+    one; None where they were not computed."""
+    if values is None or math.isnan(values[chosen]):
+        return {"values": None, "cost": None}
+    most = max(value for value in values if not math.isnan(value))
+    return {"values": values, "cost": most - values[chosen]}
+
+
+def summed_up(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The steps of a review, how many of the person's moves were weighed and how many were not,
+    and what the weighed ones cost together; None without any."""
+    costs = [step["cost"] for step in steps if step["who"] == who(0, 0)]
+    known = [cost for cost in costs if cost is not None]
+    counts = {"weighed": len(known), "unweighed": len(costs) - len(known)}
+    return {"steps": steps, "cost": sum(known) if known else None, **counts}
 
 
 class Hand(Protocol):
@@ -87,6 +106,15 @@ class Hand(Protocol):
     def review(self) -> dict[str, Any]:
         """When the hand is over: the opponent's cards and probabilities, and the cost of the
         person's moves."""
+
+
+@dataclass
+class Result:
+    """A finished hand, its payoff, and the luck-adjusted payoff once that is known."""
+
+    hand: Hand
+    won: float
+    adjusted: float | None
 
 
 class HandSource(Protocol):
@@ -175,8 +203,7 @@ class PlayTable:
         self.hand: Hand | None = None
         self.number = -1
         self.done: list[Hand] = []
-        self._won: list[tuple[int, float]] = []
-        self._adjusted: list[float | None] = []
+        self._results: list[Result] = []  # of the same hands
         self._restore()
 
     @property
@@ -207,8 +234,8 @@ class PlayTable:
         hand = self.hand
         if hand is not None and hand.over and (not self.done or self.done[-1] is not hand):
             self.done.append(hand)
-            self._won.append((hand.seat, hand.won))
-            self._adjusted.append(hand.adjusted())
+            # whole: the state of a slow table is asked for meanwhile, in another thread
+            self._results.append(Result(hand, hand.won, hand.adjusted()))
 
     def next_hand(self, version: int) -> None:
         """Deals the next hand; `StaleVersion` while a hand is in progress."""
@@ -247,7 +274,7 @@ class PlayTable:
     def state(self) -> dict[str, Any]:
         """All that the person may know now."""
         self._adjust()
-        facts, hand = self.journal.facts, self.hand
+        facts, hand, results = self.journal.facts, self.hand, list(self._results)
         state = {
             "table": self.name,
             "game": facts["game"],
@@ -257,7 +284,10 @@ class PlayTable:
             "unit": facts["unit"],
             "version": self.version,
             "hand": self.number,
-            "winnings": winnings(self._won, self._adjusted),
+            "winnings": winnings(
+                [(one.hand.seat, one.won) for one in results],
+                [one.adjusted for one in results],
+            ),
             "over": hand is None or hand.over,
             "rules": list(self.source.rules),
         }
@@ -273,10 +303,10 @@ class PlayTable:
 
     def _adjust(self) -> None:
         """Adjusts hands that ended before the luck adjustment was ready."""
-        for k in range(len(self.done) - 1, -1, -1):
-            if self._adjusted[k] is None:
-                self._adjusted[k] = self.done[k].adjusted()
-                if self._adjusted[k] is None:
+        for result in reversed(list(self._results)):
+            if result.adjusted is None:
+                result.adjusted = result.hand.adjusted()
+                if result.adjusted is None:
                     return
 
     def review(self, number: int) -> dict[str, Any]:
@@ -287,26 +317,30 @@ class PlayTable:
 
 
 def winnings(won: list[tuple[int, float]], adjusted: list[float | None]) -> dict[str, Any]:
-    """The person's total and mean with 95% intervals, raw and luck-adjusted. `won`: seat and payoff
-    of each hand; `adjusted`: the luck-adjusted payoffs, None where they are not known."""
+    """The person's total, and what that is per hand, with its 95% interval; the same luck-adjusted.
+    `won`: seat and payoff of each hand; `adjusted`: the luck-adjusted payoffs, None where they are
+    not known."""
     total = sum(gain for _, gain in won)
     ready = [(seat, x) for (seat, _), x in zip(won, adjusted, strict=True) if x is not None]
-    fair = _interval(ready) if won and len(ready) == len(won) else None
-    return {"hands": len(won), "total": total, **_interval(won), "adjusted": fair}
+    fair = per_hand(ready) if won and len(ready) == len(won) else None
+    return {"hands": len(won), "total": total, **per_hand(won), "adjusted": fair}
 
 
-def _interval(won: list[tuple[int, float]]) -> dict[str, float | None]:
-    """The mean, each seat with the same weight, and half of its 95% interval."""
-    from counterplay.core.match.result import estimate, half_width
-    from counterplay.core.match.tally import tally
+def per_hand(won: list[tuple[int, float]]) -> dict[str, float | None]:
+    """Winnings / hands, and half of its 95% interval, which takes the variance within each seat
+    (Student's t with Welch & Satterthwaite's degrees of freedom); None before each seat was played
+    twice."""
+    from counterplay.core.match.result import half_width
 
     if not won:
         return {"mean": None, "within": None}
-    by_seat = np.full((len(won), 2), np.nan)
-    for k, (seat, gain) in enumerate(won):
-        by_seat[k, seat] = gain
-    result = estimate([tally(by_seat)])
-    if result is None:
-        return {"mean": sum(gain for _, gain in won) / len(won), "within": None}
-    half = half_width(result.standard_error, result.degrees)
-    return {"mean": result.mean, "within": half if math.isfinite(half) else None}
+    n = len(won)
+    seats = [np.array([gain for seat, gain in won if seat == k]) for k in (0, 1)]
+    mean = sum(gain for _, gain in won) / n
+    if min(map(len, seats)) < 2:
+        return {"mean": mean, "within": None}
+    parts = [float(x.var(ddof=1)) * len(x) / n**2 for x in seats]  # (n_s / n)² · s² / n_s
+    variance = sum(parts)
+    spread = sum(part**2 / (len(x) - 1) for part, x in zip(parts, seats, strict=True))
+    degrees = variance**2 / spread if spread > 0 else math.inf
+    return {"mean": mean, "within": half_width(math.sqrt(variance), degrees)}

@@ -191,9 +191,8 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
     def review(request: Request) -> dict[str, Any]:
         return find(request).review(http.integer_field(request.query_params, "hand", 0, MOST))
 
-    def trees(request: Request) -> dict[str, Any]:
-        learner = _learner(find(request))
-        return {"trees": [] if learner is None else learner.trees}
+    def belief(request: Request) -> dict[str, Any]:
+        return {"belief": _belief(find(request), tables.catalog)}
 
     async def log(request: Request) -> Response:
         table = await http.in_thread(find, request)
@@ -207,7 +206,7 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
         http.route("/tables/{name}/deal", deal, "POST"),
         http.json_route("/tables/{name}/review", review),
         http.route("/tables/{name}/hands", log),
-        http.json_route("/tables/{name}/trees", trees),
+        http.json_route("/tables/{name}/belief", belief),
     ]
 
 
@@ -248,6 +247,21 @@ def _learner(table: PlayTable) -> LearnerMonitor | None:
     """The opponent of a table, if it learns."""
     bot = getattr(table.source, "bot", None)
     return bot if isinstance(bot, LearnerMonitor) else None
+
+
+def _belief(table: PlayTable, catalog: Catalog) -> dict[str, Any] | None:
+    """What the opponent of a table believes about the person. Its model and the equilibrium are
+    added to the catalog, for the explorer."""
+    learner = _learner(table)
+    facts = None if learner is None else learner.belief_facts()
+    if learner is None or facts is None:
+        return None
+    belief, name = learner.belief, table.journal.facts["opponent_name"]
+    if belief.learnt_from:
+        catalog.add(f"belief-{table.name}", f"what {name} believes about you", belief.model)
+        catalog.add(f"safe-{table.name}", f"the equilibrium of {name}", belief.equilibrium)
+        facts |= {"model": f"belief-{table.name}", "equilibrium": f"safe-{table.name}"}
+    return facts
 
 
 def _state(table: PlayTable) -> dict[str, Any]:

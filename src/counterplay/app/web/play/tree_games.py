@@ -10,19 +10,19 @@ at the information set, minus that of the move that was made followed by the bes
 
 from __future__ import annotations
 
-import math
 import random
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.web.play.table import Choice, IllegalMove, who
+from counterplay.app.web.play.table import Choice, IllegalMove, summed_up, weighed, who
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
 from counterplay.core.forms.rules import CHANCE, TERMINAL
 from counterplay.core.match.luck_adjustment import adjusted_payoffs
 
+NOTE = "Lost against a best response that knows the strategy; exact."
 _random = random.SystemRandom()
 
 
@@ -208,7 +208,7 @@ def _adjusted_payoffs(strategy: Any, seat: int) -> np.ndarray:
 
 def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict[str, Any]:
     """Every decision of a finished hand, the person's with its cost."""
-    prefix, steps, total = History(history.game), [], 0.0
+    prefix, steps = History(history.game), list[dict[str, Any]]()
     best = _best_response_values(strategy, seat)
     for move in history.moves:
         if move.player >= 0:
@@ -221,17 +221,13 @@ def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict
             if move.player == seat:
                 low = int(prefix.game.tree.first[prefix.infoset])
                 values = best.action_value[low : low + prefix.n_children].tolist()
-                step |= {"values": None, "cost": None}
-                if not math.isnan(values[move.child]):
-                    most = max(x for x in values if not math.isnan(x))
-                    step |= {"values": values, "cost": most - values[move.child]}
-                total += step["cost"] or 0.0
+                step |= weighed(values, move.child)
             else:
                 step["shares"] = prefix.probabilities(strategy.probabilities).tolist()
             steps.append(step)
         prefix.move(move.child)
     held = board.held_text(history, 1 - seat)
-    return {"held": held, "steps": steps, "cost": total, "exact": True, "note": ""}
+    return {"held": held, **summed_up(steps), "note": NOTE}
 
 
 @lru_cache(maxsize=8)

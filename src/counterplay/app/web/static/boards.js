@@ -150,11 +150,12 @@ function dice(state, choose) {
 
 function bids(state, choose) {
   const at = state.scene;
+  const labels = ["for", "you", state.opponent, "result"].map((text) => h("span", {}, text));
   const rounds = at.rounds.map((round) =>
     h(
       "div",
       { class: "round" },
-      h("span", {}, `${round.prize} points`),
+      h("span", {}, points(round.prize)),
       card(String(round.own), "small"),
       round.other === null ? back("small") : card(String(round.other), "small"),
       h("span", { class: round.result }, round.result),
@@ -180,9 +181,14 @@ function bids(state, choose) {
       { class: "middle" },
       at.prize === null
         ? null
-        : [h("span", { class: "small" }, "for these points"), card(String(at.prize), "big")],
+        : [
+            h("span", { class: "small" }, at.prize === 1 ? "for this point" : "for these points"),
+            card(String(at.prize), "big"),
+          ],
       said(state),
-      rounds.length ? h("div", { class: "rounds" }, rounds) : null,
+      rounds.length
+        ? h("div", { class: "rounds" }, h("div", { class: "round labels" }, labels), rounds)
+        : null,
     ),
     h("div", { class: "handful" }, hand),
   ];
@@ -272,11 +278,18 @@ function verdict(state) {
   const at = state.scene,
     won = state.won;
   if (at.kind === "room") {
-    const points = at.me === "princess" ? `${won} points for you` : `${-won} for the princess`;
-    return `${at.caught ? "Caught" : "Not caught"}. ${points}`;
+    const me = at.me === "princess";
+    const got = `${points(me ? won : -won)} for ${me ? "you" : "the princess"}`;
+    return `${at.caught ? "Caught" : "Not caught"}. ${got}`;
   }
-  return won > 0 ? `You win ${amount(won)}` : won < 0 ? `You lose ${amount(-won)}` : "A tie";
+  if (won === 0) return at.hands?.[0] ? `A tie: both have ${at.hands[0]}` : "A tie";
+  const [words, k] = won > 0 ? ["You win", 0] : ["You lose", 1];
+  return `${words} ${amount(Math.abs(won))}${at.hands?.[k] ? winner(at.hands, k) : ""}`;
 }
+// The winning hand by name, and that the kicker decided where the names are equal.
+const winner = (hands, k) =>
+  `${k ? " to" : " with"} ${hands[k]}${hands[0] === hands[1] ? " and the better kicker" : ""}`;
+const points = (value) => `${value} ${Math.abs(value) === 1 ? "point" : "points"}`;
 
 const DRAWN = { holdem, cards, dice, bids, room, plain: plainBoard };
 export const draw = (state, choose) => DRAWN[state.scene.kind](state, choose);

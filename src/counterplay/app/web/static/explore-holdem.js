@@ -1,7 +1,7 @@
 // Hold'em in the explorer: the betting, the board, and a grid of all holdings.
 import { h, percent, show, toggle_button } from "./dom.js";
 import { card } from "./cards.js";
-import { ACTIONS, by_strength, canvas_grid, pretty, RANKS } from "./grid.js";
+import { ACTIONS, by_strength, canvas_grid, pretty, RANKS, word } from "./grid.js";
 import { blank, heading, note } from "./paint.js";
 
 const CARDS = [..."shdc"].flatMap((suit) => [...RANKS].map((rank) => rank + suit));
@@ -21,11 +21,19 @@ export function holdem_view({ asked, body, change, named }) {
     const over = "The hand is over here. Click an earlier action to go back.";
     show(
       body,
-      steps(),
-      board ? picker(board) : null,
-      data.over ? h("p", { class: "muted" }, over) : null,
-      data.one ? legend() : null,
-      figures.length ? h("div", { class: `grids n${figures.length}` }, figures) : null,
+      h(
+        "div",
+        { class: "holdem-view" },
+        h("div", { class: "path" }, steps(), board && !short ? picker(board) : null),
+        h(
+          "div",
+          {},
+          short ? picker(board) : null,
+          data.over ? h("p", { class: "muted" }, over) : null,
+          data.one ? legend() : null,
+          figures.length ? h("div", { class: `grids n${figures.length}` }, figures) : null,
+        ),
+      ),
     );
     redraw();
   }
@@ -55,16 +63,21 @@ export function holdem_view({ asked, body, change, named }) {
   }
   const legal = () => ACTIONS.filter((name) => data.actions.includes(name));
   function legend() {
-    const keys = legal().map((name) => h("span", {}, h("i", { class: name }), name));
+    const keys = legal().map((name) => h("span", {}, h("i", { class: name }), word(name, data)));
+    const height = "The height of a colour: how often the holding comes here.";
     return h(
       "div",
       { class: "legend" },
       h("b", {}, `${SEATS[data.seat]} to act, ${data.street}`),
       keys,
+      data.betting ? h("span", { class: "muted small" }, height) : null,
     );
   }
   function mean(part) {
-    const shares = legal().map((name) => `${name} ${percent(part.mean?.[ACTIONS.indexOf(name)])}`);
+    const shares = legal().map((name) => {
+      const share = part.mean?.[ACTIONS.indexOf(name)];
+      return `${word(name, data)} ${percent(share)}`;
+    });
     const text = part.mean ? `of holdings that reach it: ${shares.join(", ")}` : "never reached";
     return h("p", { class: "muted small" }, text);
   }
@@ -99,11 +112,6 @@ export function holdem_view({ asked, body, change, named }) {
       );
     return h("div", { class: "turn" }, h("small", {}, SEATS[step.seat]), step.actions.map(button));
   }
-  function word(name, step) {
-    const unbet = /\/c?$/.test(step.history);
-    return !unbet ? name : name === "raise" ? "bet" : name === "call" ? "check" : name;
-  }
-
   function picker(needed) {
     const chosen = (asked.board || "").match(/../g) || [];
     const set = (cards) => change({ board: cards.join("") });

@@ -67,12 +67,8 @@ export async function open(place, query) {
     const quiet = (text, onclick) => h("button", { type: "button", class: "quiet", onclick }, text);
     show(
       bar,
-      h(
-        "div",
-        { class: "pair" },
-        h("label", {}, "Strategy", first),
-        h("label", {}, "Compare with", second),
-      ),
+      h("label", {}, "Strategy", first),
+      h("label", {}, "Compare with", second),
       h(
         "div",
         { class: "row" },

@@ -3,6 +3,12 @@ import { h, percent, plain, point, unpoint } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";
 export const ACTIONS = ["fold", "call", "raise"];
+// The word for an action where these are legal: nobody has bet where folding is not.
+export function word(name, { actions, street }) {
+  if (actions.includes("fold")) return name;
+  if (name === "raise" && street !== "preflop") return "bet";
+  return name === "call" ? "check" : name;
+}
 const SUITS = "cdhs",
   SIGNS = { c: "♣", d: "♦", h: "♥", s: "♠" };
 const rank_of = (card) => 12 - Math.floor(card / 4);
@@ -57,6 +63,13 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
   const whole = data.board.length === 0; // before the flop a cell is one thing
   const one = data.one,
     two = data.two;
+  // How often a holding comes here, compared with the holding that comes most often.
+  const weight_of = (from) => {
+    const most = Math.max(...from.reach.filter((_, k) => data.free[k]));
+    return (k) => (most > 0 ? from.reach[k] / most : 0);
+  };
+  const weights = (mode === "difference" ? [one, two] : [part]).map(weight_of);
+  const weight = (k) => Math.max(...weights.map((of) => of(k)));
   const difference = (k) => {
     const force = (from) => from.shares[2][k] - from.shares[0][k];
     const apart =
@@ -66,6 +79,9 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
 
   function paint_holding(ctx, k, x, y, wide, high, ink) {
     if (!data.free[k]) return;
+    const tall = high * weight(k);
+    y += high - tall;
+    high = tall;
     if (mode === "difference") {
       const [apart, way] = difference(k);
       ctx.globalAlpha = Math.min(1, apart);
@@ -75,14 +91,12 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
       return;
     }
     let left = x;
-    ctx.globalAlpha = part.reach[k] > 0 ? 1 : 0.28;
     ACTIONS.forEach((name, a) => {
       const length = wide * part.shares[a][k];
       ctx.fillStyle = ink[name];
       ctx.fillRect(left, y, length, high);
       left += length;
     });
-    ctx.globalAlpha = 1;
   }
 
   function paint(ctx, size, ink) {
@@ -142,7 +156,7 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
   const rows = (from, k) =>
     ACTIONS.filter((name) => data.actions.includes(name)).map((name) => [
       h("b", {}, percent(from.shares[ACTIONS.indexOf(name)][k])),
-      ` ${name}  `,
+      ` ${word(name, data)}  `,
     ]);
   function tell(event, cell, k) {
     const names =

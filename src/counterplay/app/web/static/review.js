@@ -4,6 +4,7 @@ import { bare } from "./boards.js";
 import { card } from "./cards.js";
 
 const NOTHING = 1e-6; // smaller costs are shown as none
+const DIGITS = 3;
 
 export function review_of(look, opponent) {
   const title = h("h2", {}, "What happened");
@@ -13,13 +14,7 @@ export function review_of(look, opponent) {
   return [
     title,
     h("div", { class: "row" }, h("span", {}, `${opponent} held`), held),
-    h(
-      "p",
-      {},
-      "Against a best response your moves cost ",
-      h("b", { class: "number" }, plain(look.cost, 3)),
-      look.exact ? " (exact)." : ".",
-    ),
+    h("p", { class: "verdict" }, verdict(look)),
     h(
       "div",
       { class: "steps" },
@@ -29,6 +24,21 @@ export function review_of(look, opponent) {
   ];
 }
 
+// What the moves cost together; a cost that was not computed is not shown.
+function verdict(look) {
+  const { weighed, unweighed } = look;
+  if (!weighed) return unweighed ? "None of your moves was weighed." : "You had no decision.";
+  const cost = h("b", { class: "number" }, amount(look.cost));
+  const moves = weighed === 1 ? "move" : "moves";
+  if (!unweighed) return [`Against a best response your ${moves} cost `, cost, "."];
+  const rest = unweighed === 1 ? "1 was not weighed." : `${unweighed} were not weighed.`;
+  return [`Against a best response ${weighed} ${moves} of yours cost `, cost, `; ${rest}`];
+}
+const amount = (value) => {
+  const least = 10 ** -DIGITS;
+  return value > NOTHING && value < least / 2 ? `less than ${least}` : plain(value, DIGITS);
+};
+
 function step_of(step, opponent) {
   const mine = step.who === "you";
   const said = mine ? `You ${bare(step.text)}` : `${opponent} ${step.text}`;
@@ -37,10 +47,11 @@ function step_of(step, opponent) {
 }
 
 function cost(value) {
-  if (value === null || value === undefined) return null;
-  const dear = value > NOTHING;
-  const text = dear ? `cost ${plain(value, 3)}` : "best";
-  return h("span", { class: `number ${dear ? "down" : "up"}` }, text);
+  if (value === null || value === undefined)
+    return h("span", { class: "muted small" }, "not weighed");
+  if (value <= NOTHING) return h("span", { class: "number up" }, "best");
+  const dear = value >= 0.5 * 10 ** -DIGITS;
+  return h("span", { class: `number ${dear ? "down" : "muted"}` }, `cost ${amount(value)}`);
 }
 
 // The opponent's probabilities, or the value of each action of the person.

@@ -135,10 +135,17 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   function draw_money() {
     const w = state.winnings,
       total = w.total;
+    const known = (value) => value && value.mean !== null;
     const line = (name, value) => [
       h("dt", {}, name),
-      h("dd", {}, value && value.mean !== null ? signed(value.mean, 3) + half(value.within) : "–"),
+      h("dd", {}, known(value) ? `${signed(value.mean, 3)}${half(value.within)}` : "–"),
     ];
+    const about = [
+      w.within === null ? null : "± is half of a 95% interval.",
+      known(w.adjusted)
+        ? "Luck-adjusted: the luck of the cards and of the opponent's mixing is taken out."
+        : null,
+    ].filter(Boolean);
     show(
       money,
       h("h2", {}, "Your winnings"),
@@ -148,8 +155,13 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
         signed(total, Number.isInteger(total) ? 0 : 1),
       ),
       h("p", { class: "muted small" }, `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
-      h("dl", {}, line(state.unit, w), line("luck-adjusted", w.adjusted)),
-      h("p", { class: "muted small" }, "± is half of a 95% interval."),
+      h(
+        "dl",
+        {},
+        line(state.unit, w),
+        known(w.adjusted) ? line("luck-adjusted", w.adjusted) : null,
+      ),
+      about.length ? h("p", { class: "muted small" }, about.join(" ")) : null,
       w.hands
         ? h(
             "a",

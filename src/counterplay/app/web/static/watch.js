@@ -1,9 +1,8 @@
 // Watch it learn: a table, and beside it what the opponent has learnt.
 import { get } from "./api.js";
-import { h, percent, plain, s, show, signed, toggle_button } from "./dom.js";
+import { h, percent, plain, s, show, signed } from "./dom.js";
 import { go } from "./app.js";
 import { take_seat } from "./play.js";
-import { bare } from "./boards.js";
 import { sit } from "./table.js";
 
 export const page = { title: "Watch it learn", order: 2 };
@@ -17,8 +16,6 @@ export async function open(place, query) {
   const side = h("section", { class: "panel" }),
     below = h("section", { class: "panel" });
   let timer = 0,
-    trees = [],
-    street = 0,
     drawn = "";
   const seat = sit(place, name, {
     below,
@@ -30,47 +27,16 @@ export async function open(place, query) {
   });
 
   async function look() {
-    const found = (await get(`tables/${name}/trees`)).trees,
-      text = JSON.stringify(found);
+    const { belief } = await get(`tables/${name}/belief`),
+      text = JSON.stringify(belief);
     if (text !== drawn) {
-      trees = found;
       drawn = text;
-      draw_trees();
+      draw_belief(below, belief);
     }
-    const state = await get(`tables/${name}`);
-    draw_side(side, state);
+    draw_side(side, await get(`tables/${name}`));
     timer = setTimeout(look, 2000);
   }
-  function draw_trees() {
-    const tabs = trees.map((one, k) =>
-      toggle_button(
-        k === street,
-        () => {
-          street = k;
-          draw_trees();
-        },
-        {},
-        one.street,
-      ),
-    );
-    show(
-      below,
-      h("h2", {}, "The decision tree it has learnt"),
-      trees.length
-        ? [
-            h(
-              "p",
-              { class: "muted" },
-              "Your play as predicted from the hands it has seen. Bars are fold, call, raise; ",
-              "the number is the count of decisions.",
-            ),
-            h("div", { class: "tabs" }, tabs),
-            h("div", { class: "tree", tabindex: 0 }, draw_tree(trees[street].tree)),
-          ]
-        : h("p", { class: "muted" }, "Nothing yet: the first tree is learnt after ten hands."),
-    );
-  }
-  draw_trees();
+  draw_belief(below, null);
   await seat.ready;
   look();
   return () => {
@@ -112,8 +78,8 @@ function start() {
         "p",
         {},
         "Play limit hold'em against a bot that learns how you play. The page shows its confirmed ",
-        "findings about you with their intervals, the response that it plays and why, and the ",
-        "decision trees of your play.",
+        "findings about you with their intervals, the response that it plays and why, and what it ",
+        "believes you do in every kind of decision.",
       ),
       h(
         "p",
@@ -126,7 +92,9 @@ function start() {
   ];
 }
 
-const said = (text) => (/^(fold|call|check|bet|raise)s /.test(text) ? `You ${bare(text)}` : text);
+const DOES = /^(fold|call|check|bet|raise|open-fold|open-raise|limp)s /;
+const said = (text) => (DOES.test(text) ? `You ${text.replace(DOES, "$1 ")}` : text);
+const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
 
 function draw_side(place, state) {
   const at = state.learning;
@@ -143,51 +111,36 @@ function draw_side(place, state) {
       : h(
           "p",
           { class: "muted small" },
-          `${plain(at.budget, 0)} small bets of its budget are left.`,
+          `Deviating from the equilibrium may cost it ${plain(at.budget, 0)} more small bets.`,
         ),
     at.confirmed.length
       ? at.confirmed
           .slice(0, 8)
           .map((one) => h("div", { class: "finding" }, h("div", {}, said(one.text)), gauge(one)))
-      : h(
-          "p",
-          { class: "muted" },
-          `Nothing is confirmed after ${at.hands} ${at.hands === 1 ? "hand" : "hands"}.`,
-        ),
-    at.arms.length
-      ? h(
-          "details",
-          {},
-          h("summary", {}, "Responses it can play"),
-          h(
-            "table",
-            {},
-            h(
-              "tbody",
-              {},
-              at.arms.map((arm) =>
-                h(
-                  "tr",
-                  {},
-                  h("td", {}, arm.name),
-                  h("td", { class: "number" }, `${signed(arm.gain, 2)} ± ${plain(arm.error, 2)}`),
-                ),
-              ),
-            ),
-          ),
-        )
-      : null,
-    h(
-      "p",
-      { class: "muted small" },
-      at.thinking ? "It is learning." : `The trees use ${at.seen} of ${at.hands} hands.`,
-    ),
+      : h("p", { class: "muted" }, `Nothing is confirmed after ${hands(at.hands)}.`),
+    at.arms.length ? responses(at.arms) : null,
+  );
+}
+
+function responses(arms) {
+  function won(arm) {
+    if (arm.same) return "still the equilibrium";
+    return arm.half === null ? "too few hands" : `${signed(arm.gain, 2)} ± ${plain(arm.half, 2)}`;
+  }
+  const row = (arm) =>
+    h("tr", {}, h("td", {}, arm.name), h("td", { class: "number" }, won(arm)));
+  return h(
+    "details",
+    { class: "arms" },
+    h("summary", {}, "Responses it can play"),
+    h("p", { class: "muted small" }, "sb/h won more than by the equilibrium, by its model (95%)."),
+    h("table", {}, h("tbody", {}, arms.map(row))),
   );
 }
 
 // A frequency with its interval, and that of an equilibrium.
 function gauge(one) {
-  if (one.share === undefined || one.share === null) return null;
+  if (one.share === null) return null;
   const x = (v) => 4 + 232 * Math.max(0, Math.min(1, v));
   return h(
     "div",
@@ -211,88 +164,65 @@ function gauge(one) {
         opacity: 0.45,
       }),
       s("circle", { cx: x(one.share), cy: 9, r: 5, fill: "var(--call)" }),
-      one.expected === null || one.expected === undefined
-        ? null
-        : s("path", { d: `M${x(one.expected)} 1v16`, stroke: "var(--raise)", "stroke-width": 2.5 }),
+      s("path", { d: `M${x(one.expected)} 1v16`, stroke: "var(--raise)", "stroke-width": 2.5 }),
     ),
     h("span", { class: "number" }, `${percent(one.share)} ± ${percent(one.half)}`),
   );
 }
 
-function draw_tree(root) {
-  const WIDE = 128,
-    HIGH = 92,
-    BOX = 112,
-    parts = [],
-    lines = [];
-  let leaf = 0,
-    deepest = 0;
-  function place(node, depth) {
-    deepest = Math.max(deepest, depth);
-    const below = (node.children || []).map((child) => place(child, depth + 1));
-    const x = below.length ? (below[0] + below.at(-1)) / 2 : (leaf += 1) * WIDE - WIDE / 2,
-      y = 14 + depth * HIGH;
-    below.forEach((bx, k) => {
-      const by = y + HIGH,
-        mid = y + 44;
-      lines.push(s("path", { d: `M${x} ${mid}C${x} ${by - 14} ${bx} ${mid + 6} ${bx} ${by}` }));
-      lines.push(
-        s(
-          "text",
-          { class: "soft", x: (x + bx) / 2 + (k ? 12 : -12), y: by - 20, "text-anchor": "middle" },
-          k ? "no" : "yes",
-        ),
-      );
-    });
-    let left = x - BOX / 2;
-    parts.push(
-      s("rect", {
-        x: left - 4,
-        y: y - 4,
-        width: BOX + 8,
-        height: 48,
-        rx: 8,
-        fill: "var(--surface)",
-        stroke: "var(--line)",
-      }),
-    );
-    ["fold", "call", "raise"].forEach((name, a) => {
-      const w = BOX * node.shares[a];
-      parts.push(s("rect", { x: left, y: y + 26, width: w, height: 11, fill: `var(--${name})` }));
-      left += w;
-    });
-    parts.push(
-      s(
-        "text",
-        { x, y: y + 15, "text-anchor": "middle" },
-        node.test ? `${node.test}?` : best(node.shares),
-      ),
-    );
-    parts.push(s("title", {}, `${Math.round(node.weight)} decisions`));
-    if (!node.test)
-      parts.push(
-        s(
-          "text",
-          { class: "soft", x, y: y + 58, "text-anchor": "middle" },
-          Math.round(node.weight),
-        ),
-      );
-    return x;
+// The player's own model: what it expects of the person in each kind of decision.
+function draw_belief(place, belief) {
+  const title = h("h2", {}, "What it believes you do");
+  if (!belief) {
+    show(place, title, h("p", { class: "muted" }, "Nothing yet: it has seen too few hands."));
+    return;
   }
-  place(root, 0);
-  return s(
-    "svg",
-    {
-      width: Math.max(leaf * WIDE, 140),
-      height: (deepest + 1) * HIGH + 10,
-      role: "img",
-      "aria-label": "decision tree",
-    },
-    lines,
-    parts,
+  const { learnt_from: learnt, next_update: next, prior } = belief;
+  const like = prior === "equilibrium" ? "an equilibrium" : `the player it knows as ${prior}`;
+  const lead = learnt
+    ? `Its model of you after ${hands(learnt)}, which starts from ${like}; `
+    : "It takes you for an equilibrium until its first update; ";
+  const same = learnt
+    ? " Where nothing is confirmed, the model stays as it started; before the flop it confirms " +
+      "the first decision only together with those that face a raise."
+    : "";
+  const link = belief.model
+    ? h(
+        "a",
+        { class: "button", href: `/explore?s=${belief.equilibrium}&t=${belief.model}` },
+        "Its model in the explorer",
+      )
+    : null;
+  show(
+    place,
+    title,
+    h("p", { class: "muted" }, `${lead}the next update comes at ${hands(next)}.${same}`),
+    link,
+    h("div", { class: "spots" }, belief.spots.map(spot_of)),
   );
 }
-const best = (shares) => {
-  const k = shares.indexOf(Math.max(...shares));
-  return `${["fold", "call", "raise"][k]} ${percent(shares[k])}`;
-};
+function spot_of(spot) {
+  const n = spot.taken.reduce((sum, count) => sum + count, 0);
+  const did = spot.taken.map((count, k) => `${spot.actions[k]} ${count}`).join(", ");
+  const expects = (shares) => shares.map((p, k) => `${spot.actions[k]} ${percent(p)}`).join(", ");
+  const few = spot.half === null ? " (too few hands for a frequency)" : "";
+  return h(
+    "div",
+    { class: "spot" },
+    h("b", {}, spot.name),
+    stacked(spot, spot.taken.map((count) => count / n), "you", did + few),
+    stacked(spot, spot.believed, "it believes", expects(spot.believed)),
+    stacked(spot, spot.expected, "an equilibrium", expects(spot.expected)),
+  );
+}
+function stacked(spot, shares, name, text) {
+  const part = (share, k) =>
+    h("span", { class: spot.kinds[k], style: { width: `${100 * share}%` } });
+  return h(
+    "div",
+    { class: "believed" },
+    h("span", {}, name),
+    h("span", { class: "stack-bar", "aria-hidden": "true" }, shares.map(part)),
+    h("span", { class: "small muted" }, text),
+  );
+}

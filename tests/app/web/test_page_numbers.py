@@ -1,0 +1,315 @@
+"""The numbers of the pages in a real Chromium, narrow and wide, compared with `play_match` and with
+exact values: what a frontier wins and risks, winnings per hand, costs of moves, and the grid."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.web import Table, served_here
+
+import counterplay as cp
+from counterplay.app.web.catalog import Catalog
+from counterplay.poker.histories.phh import read_phh
+
+WIDTHS = (400, 1_600)
+MINUS = "−"
+PROGRAM = """
+class Caller:
+    name = "caller"
+
+    def act(self, view):
+        return "call"
+"""
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: Any, page: Any) -> int:
+    page.set_viewport_size({"width": request.param, "height": 1_000})
+    return int(request.param)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The strategies that were computed while serving, by key."""
+    strategies: dict[str, Any] = {}
+    add = Catalog.add
+
+    def record(self: Catalog, key: str, name: str, strategy: Any) -> None:
+        strategies[key] = strategy
+        add(self, key, name, strategy)
+
+    monkeypatch.setattr(Catalog, "add", record)
+    return strategies
+
+
+def _number(text: str) -> float:
+    """The first number in a text."""
+    found = re.search(rf"[+{MINUS}-]?\d+(\.\d+)?", text.replace(",", ""))
+    assert found is not None, text
+    return float(found.group().replace(MINUS, "-"))
+
+
+def _fits(page: Any, width: int) -> bool:
+    return bool(page.evaluate("() => document.documentElement.scrollWidth") <= width)
+
+
+def _frontier(page: Any, address: str, model: str, seconds: str | None = None) -> list[Any]:
+    page.goto(f"{address}/exploit")
+    page.get_by_label("A strategy or a bot").select_option(model)
+    if seconds is not None:
+        page.get_by_label("Seconds of solving").fill(seconds)
+    page.get_by_role("button", name="Work out the frontier").click()
+    page.wait_for_selector("table.frontier", timeout=120_000)
+    page.get_by_role("button", name="Work out the frontier").and_(
+        page.locator(":enabled")
+    ).wait_for()
+    rows = page.locator("table.frontier tbody tr").all()
+    return [[_number(cell) for cell in row.locator("td").all_inner_texts()] for row in rows]
+
+
+def _seats(game: Any, one: Any, two: Any) -> list[float]:
+    """What `one` wins from `two` in each seat, exactly."""
+    return [float(cp.expected_value(game, two.replace(one, seat))[seat]) for seat in (0, 1)]
+
+
+def test_a_small_frontier_is_the_exact_mean_of_the_seats(
+    page: Any, width: int, made: dict[str, Any], tmp_path: Path
+) -> None:
+    """Of the strategies that the page has made; a match says the same."""
+    game, model = cp.load("kuhn"), cp.Strategy.uniform("kuhn")
+    with served_here(tmp_path) as address:
+        rows = _frontier(page, address, "uniform:kuhn")
+        assert _fits(page, width)
+        assert "at least" not in page.locator("main").inner_text()
+        key = re.search(r"job=(\w+)", page.url)[1]  # type: ignore[index]
+        for k, (_, won, risk, _) in enumerate(rows):
+            response = made[f"made-{key}-{k}"]
+            assert won == pytest.approx(np.mean(_seats(game, response, model)), abs=6e-5)
+            worst = cp.exploitability(game, response)
+            assert risk == pytest.approx(worst / 2, abs=6e-5)
+        played = cp.play_match(game, made[f"made-{key}-{len(rows) - 1}"], model, 20_000)
+        assert abs(rows[-1][1] - played.mean) < 5 * played.standard_error
+        _check_slider(page, rows)
+        facts = page.locator(".facts").inner_text()
+        assert f"b1 + b2: {2 * rows[-1][2]:.3f}"[:-1] in facts  # the library's sum
+
+
+def _check_slider(page: Any, rows: list[Any]) -> None:
+    """Even in risk from the least to the most; each p that wins more has a button."""
+    least, most = min(row[2] for row in rows), max(row[2] for row in rows)
+    for place in (0, 250, 500, 1_000):
+        page.get_by_label("Risk at most").fill(str(place))
+        limit = _number(page.locator(".slider output").inner_text())
+        assert limit == pytest.approx(least + (most - least) * place / 1_000, abs=3e-4)
+    page.get_by_role("button", name=f"p = {rows[-1][0]:g}", exact=True).click()
+    assert page.locator(".facts b").first.inner_text() == f"{rows[-1][0]:g}"
+    limit = _number(page.locator(".slider output").inner_text())
+    assert limit == pytest.approx(rows[-1][2], abs=2e-4)
+
+
+@pytest.mark.slow
+def test_a_frontier_by_play_is_what_matches_say_and_says_at_least(
+    page: Any, width: int, made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterplay.app.web.exploit.HANDS", 20_000)
+    with served_here(tmp_path) as address:
+        rows = _frontier(page, address, "bot:always-call", "2")
+        assert _fits(page, width)
+        key = re.search(r"job=(\w+)", page.url)[1]  # type: ignore[index]
+        model = made[f"made-{key}-model"]
+        for k, (_, won, risk, millibets, _) in enumerate(rows):
+            played = cp.play_match(
+                model.game, made[f"made-{key}-{k}"], model, 20_000, luck_adjusted=False
+            )
+            assert won == pytest.approx(played.mean, abs=6e-5)
+            assert millibets == pytest.approx(1_000 * risk, abs=0.6)
+        header = page.locator("table.frontier thead").inner_text()
+        assert header.count("at least") == 2  # in sb/h and in mb/g
+        facts = page.locator(".facts div").all_inner_texts()
+        risk_text = next(text for text in facts if "at risk" in text)
+        assert risk_text.startswith("at least")
+        assert "mb/g" in risk_text
+        assert "b1 + b2: at least" in risk_text
+        assert "the real risk is at least this" in page.locator(".slider").inner_text()
+
+
+def test_winnings_are_winnings_per_hand(page: Any, width: int, tmp_path: Path) -> None:
+    """An odd number of hands, where a mean of the seats' means is another number."""
+    rng = random.Random(width)
+    with served_here(tmp_path) as address:
+        table = Table(page, address, "holdem(buckets=10)", "bot:always-call")
+        table.play(7, lambda keys: rng.randrange(len(keys)))
+        table.look()
+        (tmp_path / "got.phhs").write_bytes(table.get("hands").body())
+        won = [hand.won("you") for hand in read_phh(tmp_path / "got.phhs").hands]
+        assert len(won) == 7
+        assert _number(page.locator(".money").inner_text()) == pytest.approx(sum(won), abs=0.051)
+        shown = page.locator("dt", has_text="sb/h").locator("xpath=following-sibling::dd[1]")
+        assert _number(shown.inner_text()) == pytest.approx(sum(won) / 7, abs=6e-4)
+        assert _fits(page, width)
+
+
+def test_a_cost_that_was_not_computed_is_not_shown(page: Any, width: int, tmp_path: Path) -> None:
+    """A fold before the flop, and any hand against a program."""
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    program = Path(f"{tmp_path / 'mine.py'}:Caller")
+
+    def fold(keys: list[str]) -> int:
+        return keys.index("f") if "f" in keys else keys.index("c")
+
+    with served_here(tmp_path / "tables", program) as address:
+        for opponent, choose, words in (
+            ("bot:always-call", fold, "Moves before the flop are not weighed"),
+            (f"bot:{program}", lambda keys: keys.index("c"), "caller is a program"),
+        ):
+            table = Table(page, address, "holdem(buckets=10)", opponent)
+            table.play(1, choose)
+            table.look()
+            page.keyboard.press("v")
+            page.wait_for_selector(".step")
+            review = page.locator(".panel", has_text="What happened").inner_text()
+            assert "None of your moves was weighed." in review
+            assert "0.000" not in review
+            assert "cost" not in review
+            assert "not weighed" in page.locator(".steps").inner_text()
+            assert words in review
+            assert _fits(page, width)
+
+
+def test_costs_are_those_of_a_best_response(page: Any, width: int, tmp_path: Path) -> None:
+    """Kuhn poker against uniform play, by hand: the first player checks or bets with a card that
+    wins a showdown with probability w; s = 2w - 1."""
+    with served_here(tmp_path) as address:
+        table = Table(page, address, "kuhn", "uniform")
+        table.play(1, lambda keys: keys.index("c"))  # a check, and a call or another check
+        assert table.state["seat"] == 0
+        s = {"J": -1.0, "Q": 0.0, "K": 1.0}[table.state["scene"]["own"]]
+        values = [0.5 * s + 0.5 * max(-1.0, 2.0 * s), 0.5 + s]  # check, bet
+        table.look()
+        page.keyboard.press("v")
+        page.wait_for_selector(".step")
+        first = page.locator(".step").first
+        shown = [_number(text) for text in first.locator(".bars .number").all_inner_texts()]
+        assert shown == pytest.approx(values, abs=6e-3)
+        cost = max(values) - values[0]
+        line = first.locator(".line").inner_text()
+        assert ("best" in line) if cost == 0 else _number(line.partition("cost")[2]) == cost
+        texts = page.locator(".step .line").all_inner_texts()
+        costs = [_number(text.partition("cost")[2]) for text in texts if "cost" in text]
+        total = page.locator(".verdict").inner_text().partition("cost")[2]
+        assert _number(total) == pytest.approx(sum(costs), abs=2e-3)
+        assert "cost 0.000" not in page.locator(".steps").inner_text()
+        assert _fits(page, width)
+
+
+COLOURED = """([row, column, side]) => {
+  const canvas = document.querySelector("canvas.grid"), size = canvas.width, cell = size / 13;
+  const ctx = canvas.getContext("2d"), gap = Math.max(1, cell * 0.05);
+  const sunk = document.createElement("i");
+  sunk.style.color = "var(--sunk)";
+  document.body.append(sunk);
+  const empty = getComputedStyle(sunk).color.match(/[0-9]+/g).map(Number);
+  sunk.remove();
+  const x = Math.round(column * cell + 3), top = Math.ceil(row * cell);
+  const high = Math.floor(cell - gap), data = ctx.getImageData(x, top, 1, high).data;
+  let n = 0;
+  for (let k = 0; k < high; k += 1)
+    if ([0, 1, 2].some((c) => Math.abs(data[4 * k + c] - empty[c]) > 8)) n += 1;
+  return n / high;
+}"""
+
+
+@pytest.fixture(scope="module")
+def strategies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("strategies")
+    cp.Strategy.random("holdem(buckets=10)", 7).save(folder / "random.npz")
+    return folder
+
+
+def _explore(page: Any, address: str, more: str) -> dict[str, Any]:
+    """A view of the random strategy, and what the server said of it."""
+    known = page.request.get(f"{address}/api/strategies").json()["strategies"]
+    key = next(one["key"] for one in known if one["name"].startswith("random"))
+    page.goto(f"{address}/explore?s={key}&{more}")
+    page.wait_for_selector("canvas.grid")
+    found: dict[str, Any] = page.request.get(f"{address}/api/explore?s={key}&{more}").json()
+    return found
+
+
+def test_cells_are_as_high_as_holdings_are_frequent(
+    page: Any, width: int, strategies: Path, tmp_path: Path
+) -> None:
+    """The dealer has called and faces a raise: each cell shows how often it called."""
+    with served_here(tmp_path, strategies) as address:
+        data = _explore(page, address, "betting=cr")
+        reach = np.array(data["one"]["reach"])
+        assert reach.min() < 0.5 * reach.max()
+        heights = []
+        for k in range(13):  # pairs, of aces first
+            rank = 12 - k
+            holding = (4 * rank + 1) * (4 * rank) // 2 + 4 * rank
+            coloured = page.evaluate(COLOURED, [k, k, 0])
+            heights.append((coloured, reach[holding] / reach.max()))
+        high = page.evaluate("() => document.querySelector('canvas.grid').width") / 13
+        for coloured, right in heights:
+            assert coloured == pytest.approx(right, abs=2.5 / high)
+        assert _fits(page, width)
+
+
+def test_where_nobody_has_bet_one_checks_or_bets(
+    page: Any, width: int, strategies: Path, tmp_path: Path
+) -> None:
+    with served_here(tmp_path, strategies) as address:
+        for more, words in (
+            ("betting=rc/&board=AsKd7c", ["check", "bet"]),
+            ("betting=rc/cr&board=AsKd7c", ["fold", "call", "raise"]),
+            ("betting=c", ["check", "raise"]),  # the blind is a bet
+            ("betting=", ["fold", "call", "raise"]),
+        ):
+            data = _explore(page, address, more)
+            keys = page.locator(".legend span:has(i)").all_inner_texts()
+            assert [key.strip() for key in keys] == words
+            buttons = page.locator(".turn:last-child button").all_inner_texts()
+            assert buttons == words
+            below = page.locator("figure").first.locator("p").inner_text()
+            means = dict(zip(("fold", "call", "raise"), data["one"]["mean"], strict=True))
+            shares = [means[name] for name in data["actions"]]
+            said = re.findall(r"(\w+) (\d+)%", below)
+            assert [word for word, _ in said] == words
+            assert [int(share) for _, share in said] == [round(100 * x) for x in shares]
+            page.locator("canvas.grid").focus()
+            page.keyboard.press("ArrowDown")
+            hint = page.locator("#hint").inner_text()
+            assert all(word in hint for word in words)
+            assert ("call" in hint) == ("call" in words)
+            assert _fits(page, width)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_grid_is_on_the_first_screen_and_comparing_has_its_own_colours(
+    page: Any, strategies: Path, tmp_path: Path, scheme: str
+) -> None:
+    page.set_viewport_size({"width": 1_600, "height": 1_000})
+    page.emulate_media(color_scheme=scheme)
+    with served_here(tmp_path, strategies) as address:
+        for more in (
+            "betting=",
+            "betting=rc/cr&board=AsKd7c",
+            "betting=rrrc/crrrrc/crrrrc/crrr&board=AsKd7c2h9s",
+            "betting=rc/cr&board=AsKd7c&t=bot:probe",
+        ):
+            _explore(page, address, more)
+            for grid in page.locator("canvas.grid").all():
+                box = grid.bounding_box()
+                assert box["y"] + box["height"] <= 1_000, (more, box)
+                assert box["width"] >= 350
+        colours = page.evaluate(
+            """() => ["fold", "call", "raise", "more", "less"].map((name) =>
+            getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim())"""
+        )
+        assert len(set(colours)) == 5
