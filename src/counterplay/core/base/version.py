@@ -59,9 +59,10 @@ def hash_files(paths: Iterable[Path], package: Path) -> str:
 
 def hash_sources(paths: Iterable[Path], package: Path, first: str = "") -> str:
     """A hash of the names and contents of source files, and of `first`."""
-    digest = hashlib.sha256(first.encode())
+    digest, above = hashlib.sha256(first.encode()), f"{package.as_posix()}/"
     for path in paths:
-        name = path.relative_to(package).as_posix() if package in path.parents else path.name
+        place = path.as_posix()
+        name = place.removeprefix(above) if place.startswith(above) else path.name
         text = path.read_bytes()
         digest.update(f"\n{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()

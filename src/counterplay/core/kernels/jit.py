@@ -161,7 +161,6 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
         compiled: F = njit(
             nogil=True,
             error_model="numpy",
-            cache=_CACHE is not None,
             inline="always" if inline else "never",
             no_cfunc_wrapper=True,
             no_cpython_wrapper=inner,
