@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from counterplay.app.reproduction.harness.base import changed_files, read_outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
+from counterplay.app.reproduction.harness.judge import ARTICLE
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import HERE
 from counterplay.app.reproduction.harness.summary import COMMITTED

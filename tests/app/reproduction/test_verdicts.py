@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from counterplay.app.cli import app
 from counterplay.app.reproduction.harness import judge, reproduce, summary
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, read_outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.app.reproduction.harness.judge import (
+    ARTICLE,
     Interval,
     Verdict,
     above,

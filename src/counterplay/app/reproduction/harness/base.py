@@ -19,8 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Claim, Verdict, count_verdicts
+from counterplay.app.reproduction.harness.judge import ARTICLE, Claim, Verdict, count_verdicts
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile

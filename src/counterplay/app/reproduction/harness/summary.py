@@ -13,8 +13,13 @@ from importlib.resources import files as resources
 from typing import NamedTuple
 
 from counterplay.app.reproduction.harness.base import Outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Claim, Verdict, claim, count_verdicts
+from counterplay.app.reproduction.harness.judge import (
+    ARTICLE,
+    Claim,
+    Verdict,
+    claim,
+    count_verdicts,
+)
 
 NOT_RUN = "not run"
 COMMITTED = "paper_scale.json"
