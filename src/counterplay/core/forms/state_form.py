@@ -36,7 +36,7 @@ from counterplay.core.forms.states import (
     player_of,
 )
 from counterplay.core.forms.tree import Distributions
-from counterplay.core.kernels.call import plain_address
+from counterplay.core.kernels.intrinsics import plain_address
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import uniform
 

@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from counterplay.app.reproduction.harness.base import (
+    NOT_RUN,
     Experiment,
     ExperimentFailure,
     Outcome,
     changed_files,
     duration,
+    headline,
     read_failure,
     read_outcome,
+    summary,
 )
 from counterplay.app.reproduction.harness.store import result_version
-from counterplay.app.reproduction.harness.summary import NOT_RUN, headline, summary
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.version import version
