@@ -220,7 +220,7 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
 
 def flops_fact(value: float) -> dict[str, Any]:
     """The number of flops of a measurement."""
-    return {"flops walked": getattr(value, "flops", "all 1,755")}
+    return {"flops traversed": getattr(value, "flops", "all 1,755")}
 
 
 def check_can_write(folder: Path, *names: str) -> None:
