@@ -3,8 +3,8 @@
 Section 3.2.2 and Eqs 3, 5. An iteration of one player has three steps: a product
 (`payoff_gradient`: the payoff of each of the player's sequences against the other's plan, weighted
 by counterfactual reach); a pass children first, which turns payoffs into counterfactual values
-v(σ_I→a, I), adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching; and a pass
-parents first, which writes the new plan.
+v(σ_I→a, I), adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching; and a
+pass parents first, which writes the new plan.
 
 Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, v → `payoff` (of sequences) and `value`
 (of information sets). The variants differ in the fields of `CFRVariant`: the discount of earlier

@@ -167,12 +167,9 @@ def around(value: float, half: float) -> Interval:
     return Interval(value, value - half, value + half)
 
 
-def mean_over(values: Iterable[float], deals: float = 0.0) -> Interval:
-    """Mean over training seeds and its 95% interval by Student's t; infinite for a single run.
-
-    `deals`: half of the 95% interval that the deals leave where all seeds played the same ones,
-    which the differences between seeds do not show. The two are independent.
-    """
+def mean_over(values: Iterable[float]) -> Interval:
+    """Mean over training seeds and its 95% interval by Student's t; infinite for a single
+    run."""
     runs = np.array(list(values), dtype=np.float64)
     if not len(runs):
         raise ValueError("no runs")
@@ -180,12 +177,12 @@ def mean_over(values: Iterable[float], deals: float = 0.0) -> Interval:
     if len(runs) == 1:
         return Interval(mean, -math.inf, math.inf)
     error = float(runs.std(ddof=1)) / math.sqrt(len(runs))
-    return around(mean, math.hypot(half_width(error, len(runs) - 1), deals))
+    return around(mean, half_width(error, len(runs) - 1))
 
 
-def paired(a: Sequence[float], b: Sequence[float], deals: float = 0.0) -> Interval:
+def paired(a: Sequence[float], b: Sequence[float]) -> Interval:
     """Mean of a - b over pairs that share their seed or their deals (see `mean_over`)."""
-    return mean_over((x - y for x, y in zip(a, b, strict=True)), deals)
+    return mean_over(x - y for x, y in zip(a, b, strict=True))
 
 
 def seed_range(values: Iterable[float]) -> Interval:
