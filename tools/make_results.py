@@ -30,20 +30,18 @@ from scale_tables import SCALE
 from speed_tables import SPEED
 
 from counterplay.app.reproduction.harness.base import (
+    COMMITTED,
     Outcome,
     changed_files,
+    committed_text,
     duration,
+    headline,
     read_outcome,
+    summary,
 )
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import HERE
-from counterplay.app.reproduction.harness.summary import (
-    COMMITTED,
-    committed_text,
-    headline,
-    summary,
-)
 
 RESULTS = DOCS / "results"
 BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from counterplay.app.reproduction.harness.base import changed_files, read_outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
+from counterplay.app.reproduction.harness.base import COMMITTED, changed_files, read_outcome
+from counterplay.app.reproduction.harness.judge import ARTICLE
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import HERE
-from counterplay.app.reproduction.harness.summary import COMMITTED
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "tools" / "make_results.py"

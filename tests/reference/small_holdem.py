@@ -1,5 +1,5 @@
-"""Hold'em with a short deck as a tree, one state at a time: what the walk by the board is checked
-against. Each player knows its own cards and has perfect recall."""
+"""Hold'em with a short deck as a tree, one state at a time, against which the traversal of the
+public tree is checked. Each player knows its own cards and has perfect recall."""
 
 from __future__ import annotations
 

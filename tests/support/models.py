@@ -85,7 +85,7 @@ def learnt(kind: str, unseen: str) -> OpponentModel:
 
 
 def long_way(record: HandRecord, player: str) -> list[tuple[str, str]]:
-    """(letters before, action) of each of a player's decisions, by walking the rules."""
+    """(letters before, action) of each of a player's decisions, by following the rules."""
     state, found = Betting(), []
     for letter in record.betting.replace("/", ""):
         action = {"f": "fold", "c": "call", "r": "raise"}[letter]

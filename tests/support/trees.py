@@ -1,4 +1,4 @@
-"""Trees of Kuhn poker, which are walked a state at a time, are walked once a process: hundreds of
+"""Trees of Kuhn poker, which are built a state at a time, are built once a process: hundreds of
 tests begin with one."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _walked: dict[str, Built] = {}
 
 def _build(rules: Any, name: str) -> Built:
     """A copy for every game, so that no test sees what another one changes. Under a limit of
-    memory every tree is walked."""
+    memory every tree is built."""
     if type(rules) is not Kuhn or "COUNTERPLAY_MEMORY_GB" in os.environ:
         return build_states(rules, name)
     key = f"{name} {type(rules)} {sorted(vars(rules).items())}"

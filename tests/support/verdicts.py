@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Claim, Verdict
+from counterplay.app.reproduction.harness.judge import ARTICLE, Claim, Verdict
 
 HOLDS, IN_PART, FAILS, OPEN = Verdict.HOLDS, Verdict.IN_PART, Verdict.FAILS, Verdict.OPEN
 Cases = Mapping[Any, Mapping[Verdict, Callable[[], Claim]]]  # by rule

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
-from counterplay.app.reproduction import fig6, fig6_rules, models
+from counterplay.app.reproduction import fig6, models
 from counterplay.app.reproduction.harness.reproduce import reproduce
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.progress import no_progress
@@ -20,7 +20,7 @@ TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 def curve(*risks: float, gap: float = 0.001, gains: Any = (0, 0.05, 0.07, 0.08, 0.09, 0.1)) -> Any:
     ps = (0.0, 0.5, 0.7, 0.8, 0.97, 1.0)
     points = [models.ResponsePoint(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
-    return fig6_rules.ResponseCurve(points, 0.1)
+    return fig6.ResponseCurve(points, 0.1)
 
 
 LATE, EVEN = (0, 0.01, 0.02, 0.3, 0.3, 1.0), (0, 0.01, 0.02, 0.3, 0.9, 1.0)  # when the risk comes
@@ -30,40 +30,40 @@ OTHER = curve(*LATE, gains=(0, 0.02, 0.03, 0.04, 0.09, 0.1))
 ROUGH = {"ocp": curve(*LATE, gap=0.1), "bluff": curve(*EVEN, gap=0.1)}
 AT = ({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)})
 CASES: Cases = {
-    fig6_rules.boost: {
-        HOLDS: lambda: fig6_rules.boost(GAMES, GAMES),
-        IN_PART: lambda: fig6_rules.boost({"ocp": RISKY, "bluff": curve(*EVEN)}, {}),
-        FAILS: lambda: fig6_rules.boost({"ocp": RISKY}, {}),
-        OPEN: lambda: fig6_rules.boost(ROUGH, {}),
+    fig6.boost: {
+        HOLDS: lambda: fig6.boost(GAMES, GAMES),
+        IN_PART: lambda: fig6.boost({"ocp": RISKY, "bluff": curve(*EVEN)}, {}),
+        FAILS: lambda: fig6.boost({"ocp": RISKY}, {}),
+        OPEN: lambda: fig6.boost(ROUGH, {}),
     },
-    fig6_rules.jump: {
-        HOLDS: lambda: fig6_rules.jump(GAMES),
-        IN_PART: lambda: fig6_rules.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}),
-        FAILS: lambda: fig6_rules.jump({"ocp": curve(*EVEN), "bluff": curve(*LATE)}),
-        OPEN: lambda: fig6_rules.jump({"ocp": curve(*LATE, gap=0.5), "bluff": curve(*EVEN)}),
+    fig6.jump: {
+        HOLDS: lambda: fig6.jump(GAMES),
+        IN_PART: lambda: fig6.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}),
+        FAILS: lambda: fig6.jump({"ocp": curve(*EVEN), "bluff": curve(*LATE)}),
+        OPEN: lambda: fig6.jump({"ocp": curve(*LATE, gap=0.5), "bluff": curve(*EVEN)}),
     },
-    fig6_rules.similar: {
-        HOLDS: lambda: fig6_rules.similar(GAMES, GAMES),
-        IN_PART: lambda: fig6_rules.similar(*AT),
-        FAILS: lambda: fig6_rules.similar({"ocp": curve(*EVEN)}, {"ocp": OTHER}),
-        OPEN: lambda: fig6_rules.similar(ROUGH, ROUGH),
+    fig6.similar: {
+        HOLDS: lambda: fig6.similar(GAMES, GAMES),
+        IN_PART: lambda: fig6.similar(*AT),
+        FAILS: lambda: fig6.similar({"ocp": curve(*EVEN)}, {"ocp": OTHER}),
+        OPEN: lambda: fig6.similar(ROUGH, ROUGH),
     },
 }
 
 
 def test_each_rule_gives_each_verdict() -> None:
-    check_rules(fig6_rules, CASES, {})
+    check_rules(fig6, CASES, {})
 
 
 def test_the_best_point_of_the_range_decides() -> None:
     """A boost *can be had*: p = 0.5 pays although p = 0.8 does not."""
     late = curve(0, 0.05, 0.6, 0.9, 0.95, 1.0)
-    assert fig6_rules.best(late) == 0.5
-    assert fig6_rules.boost({"ocp": late}, {}).verdict is HOLDS
+    assert fig6.best(late) == 0.5
+    assert fig6.boost({"ocp": late}, {}).verdict is HOLDS
 
 
 def test_both_halves_of_the_step_are_told() -> None:
-    found = fig6_rules.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)})
+    found = fig6.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)})
     assert "high elsewhere holds, not in Bluff fails" in found.measured
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterplay.app.reproduction.harness.base import Outcome, read_outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Verdict
+from counterplay.app.reproduction.harness.judge import ARTICLE, Verdict
 from counterplay.app.reproduction.harness.reproduce import reproduce
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "results" / "quick"

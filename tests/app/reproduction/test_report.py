@@ -17,12 +17,16 @@ import pytest
 from support.report import KNOWN, check, claim, fill, no_run, outcome, png, save
 
 from counterplay.app.reproduction.harness.base import changed_files, finished_outcome, read_outcome
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Verdict
-from counterplay.app.reproduction.harness.report import RECREATIONS, meaning, picture, write_report
+from counterplay.app.reproduction.harness.judge import ARTICLE, Verdict
+from counterplay.app.reproduction.harness.report import (
+    RECREATIONS,
+    STORIES,
+    meaning,
+    picture,
+    write_report,
+)
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import result_version
-from counterplay.app.reproduction.harness.stories import STORIES
 from counterplay.app.reproduction.players import RECREATED
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, CounterplayError

@@ -101,7 +101,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_which_change_of_the_code_makes_what_anew(
     file: str, changed: tuple[bool, bool], package: Path
 ) -> None:
-    """The tables of hold'em, and exact values by the board."""
+    """The tables of hold'em, and exact values of boards."""
 
     def versions() -> tuple[str, ...]:
         traversal = ("counterplay.poker.vector.evaluation", "counterplay.poker.vector")

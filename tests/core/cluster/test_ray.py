@@ -192,7 +192,7 @@ def test_pieces_of_the_rivers_table(here: Cluster) -> None:
 
 
 def test_flops_by_workers(here: Cluster) -> None:
-    """What a worker needs is made there from the strategy; walking a flop takes long."""
+    """What a worker needs is made there from the strategy; traversing a flop takes long."""
     game = cp.load("holdem(buckets=10)")
     table, _ = boards.tables_of(cp.Strategy.uniform(game))
     asked = [boards.ValueQuery(0, table)]

@@ -36,7 +36,7 @@ def test_the_rules_are_those_of_the_tree(name: str) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_the_tree_is_that_of_rules_in_plain_python(name: str) -> None:
-    """Of its naive twin, and of the compiled rules themselves walked a state at a time: but for
+    """Of its naive twin, and of the compiled rules themselves expanded a state at a time: but for
     the numbers of information sets and outcomes."""
     game = cp.load(name)
     one = game.tree
@@ -100,7 +100,7 @@ class ManyDraws(cp.CompiledRules):
 
 @pytest.mark.parametrize("rules", [Uncounted(5), ManyDraws(), Auction(), WideAuction()])
 def test_trees_of_unknown_size_grow(rules: Any) -> None:
-    """To those of the same rules walked a state at a time."""
+    """To those of the same rules expanded a state at a time."""
     game = cp.Game("mine", rules, tree=True)
     one, (two, labels) = game.tree, build_states(rules, "mine")
     if rules.sorted_infosets:

@@ -41,7 +41,7 @@ pair = pytest.mark.parametrize(("ours", "theirs", "same_moves"), PAIRS)
 
 @dataclass
 class Match:
-    """Two trees walked side by side."""
+    """Two trees traversed side by side."""
 
     game: Game
     other: Any

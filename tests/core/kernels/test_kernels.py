@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.kernels.jit import index, kernel_sources
+from counterplay.core.base.version import PACKAGE, imported_files
+from counterplay.core.kernels.jit import ROOMS, index
 from counterplay.core.kernels.policy import normalise, regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import new_state, uniform
 
@@ -176,9 +177,13 @@ def test_bad_seeds(seed: object) -> None:
         new_state(seed)  # type: ignore[arg-type]
 
 
-def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> None:
-    """A file that imports a kernel, the files that one imports, in any spelling, and no others."""
-    package = Path("counterplay")
+def test_every_kernel_is_in_a_room_whose_sources_name_the_cache_folder() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if path.relative_to(PACKAGE).parts[0] not in ROOMS:
+            assert "kernels.jit" not in path.read_text(), path
+
+
+def test_the_version_of_code_follows_imports_in_any_spelling(tmp_path: Path) -> None:
     sources = {
         "core/kernels/jit.py": "import os",
         "core/kernels/policy.py": "from counterplay.core.kernels.jit import jit",
@@ -191,10 +196,12 @@ def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> No
         "poker/cards/cards.py": "from counterplay.core.base.other import SIZE",
         "cli.py": "from counterplay.core.solvers.one import late",
     }
-    found = kernel_sources(
-        package, {package / name: text.encode() for name, text in sources.items()}
-    )
-    assert {path.relative_to(package).as_posix() for path in found} == set(sources) - {"cli.py"}
+    for name, text in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    roots = [tmp_path / "core/forms/tree.py", tmp_path / "core/solvers/one.py"]
+    found = {path.relative_to(tmp_path).as_posix() for path in imported_files(tmp_path, roots)}
+    assert found == set(sources) - {"cli.py"}
 
 
 def test_kernels_of_a_user_have_linear_algebra() -> None:

@@ -1,4 +1,4 @@
-"""One path for responses: what is believed and what fades, names as data, run folders and limits
+"""One path for responses: trust and discounts, names as data, run folders and limits
 of one kind."""
 
 from __future__ import annotations

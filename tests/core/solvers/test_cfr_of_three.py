@@ -55,9 +55,8 @@ def test_it_converges_and_resumes(tmp_path: Path) -> None:
 
 def test_two_players_by_the_tree_are_two_players() -> None:
     """Both ways to compute a player's payoffs give the same regrets."""
-    from counterplay.core.solvers.cfr import RegretMinimiser
+    from counterplay.core.solvers.cfr import RegretMinimiser, TreeRegretMinimiser
     from counterplay.core.solvers.cfr_kernels import DISCOUNTED
-    from counterplay.core.solvers.cfr_tree import TreeRegretMinimiser
 
     game = cp.load("leduc")
     by_tree = TreeRegretMinimiser(game, DISCOUNTED)

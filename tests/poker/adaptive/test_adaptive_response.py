@@ -1,4 +1,4 @@
-"""Learning while playing: what fades, which engines can, and the log."""
+"""Learning while playing: what is discounted, which engines can, and the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterplay.core.solvers.mcts import ROOT, VALUE, VISITS
 from counterplay.poker.adaptive.response import DISCOUNT, ResponseLearner, engines
 from counterplay.poker.histories.parquet import read_parquet
 
-SLOW = ("mccfr-chance", "mccfr-public")  # an iteration walks all betting
+SLOW = ("mccfr-chance", "mccfr-public")  # an iteration traverses all betting
 THREADED = [  # with two threads one engine does, the others run with make test-slow
     pytest.param(name, threads, marks=[pytest.mark.slow] if threads > 1 and name != "mccfr" else [])
     for name in engines()
@@ -86,19 +86,22 @@ def test_bounds_of_tree_search_follow_the_visits() -> None:
 
 @pytest.mark.parametrize("engine", [name for name in engines() if name not in SLOW])
 def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
-    """And what it learnt fades: its weights are less than twice those of the last thinking."""
+    """And what it learnt is discounted: weights are less than twice those of the last update."""
     learner = ResponseLearner(holdem(), engine=engine, kind="frequency")
-    faded = []
+    discounts = []
     original = [solver.discount for solver in learner._solvers]
-    for solver, fade in zip(learner._solvers, original, strict=True):
-        solver.discount = lambda factor, fade=fade: (faded.append(factor), fade(factor))
+    for solver, discount in zip(learner._solvers, original, strict=True):
+        solver.discount = lambda factor, discount=discount: (
+            discounts.append(factor),
+            discount(factor),
+        )
     result = list(
         from_nothing(
             "always-call", 400, 1, game=holdem(), every=200, iterations=10_000, learner=learner
         )
     )
     assert [block.hands for block in result] == [200, 400]
-    assert faded == [DISCOUNT] * 4  # two models, two seats
+    assert discounts == [DISCOUNT] * 4  # two models, two seats
     assert result[1].iterations == 2_000
 
 

@@ -145,7 +145,7 @@ def test_the_order_of_a_duplicate_only_changes_the_sign() -> None:
 
 
 @pytest.mark.parametrize("duplicate", [True, False])
-def test_a_deal_played_alone_is_played_as_in_company(duplicate: bool) -> None:
+def test_a_deal_played_alone_is_played_as_among_others(duplicate: bool) -> None:
     """In the kernel for tables: no deal uses random numbers of another, however long its plays
     are."""
     cards = deal_block(9, 0, 300)
@@ -156,7 +156,7 @@ def test_a_deal_played_alone_is_played_as_in_company(duplicate: bool) -> None:
 
 
 @pytest.mark.parametrize("swap", [False, True])
-def test_a_deal_of_bots_played_alone_is_played_as_in_company(swap: bool) -> None:
+def test_a_deal_of_bots_played_alone_is_played_as_among_others(swap: bool) -> None:
     bots = Seeded(strategy(1)), Seeded(strategy(2))
     whole = session_deals(9, 0, 100)
     together = play_hands(bots, whole, swap)

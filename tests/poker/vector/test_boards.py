@@ -245,7 +245,7 @@ def test_wrong_options(options: dict[str, object], sentence: str) -> None:
 
 def test_other_games_take_no_such_options() -> None:
     game = cp.load("kuhn")
-    with pytest.raises(BadParameter, match="flops is for games that are walked by the board"):
+    with pytest.raises(BadParameter, match="flops is for games that are evaluated by traversing"):
         cp.exploitability(game, cp.Strategy.uniform(game), flops=40)
 
 

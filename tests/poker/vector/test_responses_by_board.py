@@ -1,4 +1,4 @@
-"""What responses in hold'em win and risk, measured by walking boards: on a short deck, where the
+"""What responses in hold'em win and risk, measured by traversing boards: on a short deck, where the
 sequence form gives the same."""
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def test_a_frontier(model: cp.Strategy, tmp_path: Path) -> None:
         progress=lambda share, what: said.append(what),
         **SAMPLED,
     )
-    assert "p = 1, walking the boards" in said
+    assert "p = 1, traversing the boards" in said
     for point in curve.points:
         again = point.response.measured(flops=12)
         assert point.exploitation == sum(again.payoffs)
@@ -147,21 +147,21 @@ def test_advice_goes_by_the_upper_end(model: cp.Strategy) -> None:
 
 @pytest.mark.slow
 def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few walks, and what comes out is as safe as it must be."""
+    """Few traversals, and the response is within the limit."""
     ends = [cp.respond(model.game, model, p=p, measure={}, **SAMPLED) for p in (0.0, 1.0)]
     limit = (ends[0].exploitability + ends[1].exploitability) / 2.0
-    walks = []
+    traversals = []
     monkeypatch.setattr(
         cp.Response,
         "with_worst_case",
         lambda self, _real=cp.Response.with_worst_case, **o: (
-            walks.append(self.p) or _real(self, **o)
+            traversals.append(self.p) or _real(self, **o)
         ),
     )
     found = cp.respond(model.game, model, max_exploitability=limit, measure={}, **SAMPLED)
-    assert walks[:3] == [1.0, 0.0, 0.5]
-    assert len(walks) == 6
-    assert found.p in walks
+    assert traversals[:3] == [1.0, 0.0, 0.5]
+    assert len(traversals) == 6
+    assert found.p in traversals
     assert 0.0 < (found.p or 0.0) < 1.0
     payoff, worst = on_sequences(found)
     assert (found.payoff, found.worst_case) == pytest.approx((payoff, worst), abs=1e-9)
@@ -238,7 +238,7 @@ def test_other_games_are_measured_anyway() -> None:
     game = cp.load("kuhn")
     model = cp.Strategy.uniform(game)
     for ask in (cp.respond, cp.frontier):
-        with pytest.raises(BadParameter, match="flops is for games that are walked by the board"):
+        with pytest.raises(BadParameter, match="flops is for games that are evaluated"):
             ask(game, model, measure={"flops": 40})
     response = cp.respond(game, model, measure={}, iterations=10)
     assert response.measured() is response
@@ -265,7 +265,7 @@ def test_respond(small: None, tmp_path: Path) -> None:
     assert json.loads(done.stdout)[RISK] is None
     done = typed(tmp_path, "respond", "--resume", "run", "--flops", "12", "--json")
     facts = json.loads(done.stdout)
-    assert (facts["new_iterations"], facts["flops_walked"]) == (0, 12)
+    assert (facts["new_iterations"], facts["flops_traversed"]) == (0, 12)
     assert facts[f"{RISK}_within"] > 0.0
     assert facts["exploitability_mbg"] == 500.0 * facts[RISK]
     seats = (facts["payoff_as_player_1"], facts["payoff_as_player_2"])

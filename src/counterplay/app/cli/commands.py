@@ -5,6 +5,8 @@ A user's errors end with one sentence and exit code 2, without a traceback.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import math
 import os
@@ -269,6 +271,8 @@ app.command(cls=opt.Command)(responses.frontier)
 
 def main() -> None:
     """Entry point: any error that a user can cause becomes one sentence and exit code 2."""
+    gc.set_threshold(200_000)  # imports create nearly as many objects, and they stay
+    atexit.register(gc.disable)  # no last search for cycles among them
     warnings.showwarning = lambda message, *_, **__: err.print(f"warning: {message}")
     listen(lambda text: err.print(text))
     for stream in (sys.stdout, sys.stderr):

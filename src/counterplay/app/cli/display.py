@@ -15,7 +15,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,25 +142,33 @@ def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
 def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
     """A callback for `solve` that shows iterations, rate, time left and exploitability of runs that
     take longer than a moment."""
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     started = time.monotonic()
-    with bar((*columns, TextColumn("{task.fields[note]}"))) as shown:
-        task: list[Any] = []
+    with ExitStack() as stack:
+        shown: list[Any] = []  # the bar and its task
 
         def show(at: Any) -> None:
-            if time.monotonic() - started < SHOW_AFTER_SECONDS:
+            if not err.is_terminal or time.monotonic() - started < SHOW_AFTER_SECONDS:
                 return
-            if not task:
-                task.append(shown.add_task("solving", total=1.0, note=""))
+            if not shown:
+                shown.extend(_solver_bar(stack))
+            progress, task = shown
             rate = at.iterations / max(at.seconds, 1e-9)
             note = f"{at.iterations:,} iterations  {rate:,.0f}/s"
             if not math.isnan(at.exploitability):
                 note += f"  exploitability {at.exploitability:.2g}"
-            shown.update(task[0], completed=_share_done(at, limits), note=note)
+            progress.update(task, completed=_share_done(at, limits), note=note)
 
         yield show
+
+
+def _solver_bar(stack: ExitStack) -> tuple[Any, Any]:
+    """A progress bar, shown until `stack` ends, and its task. The library is imported here, as most
+    runs end before there is anything to show."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    progress = stack.enter_context(bar((*columns, TextColumn("{task.fields[note]}"))))
+    return progress, progress.add_task("solving", total=1.0, note="")
 
 
 def _share_done(at: Any, limits: dict[str, Any]) -> float:
@@ -212,7 +220,7 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
 
 def flops_fact(value: float) -> dict[str, Any]:
     """The number of flops of a measurement."""
-    return {"flops walked": getattr(value, "flops", "all 1,755")}
+    return {"flops traversed": getattr(value, "flops", "all 1,755")}
 
 
 def check_can_write(folder: Path, *names: str) -> None:

@@ -163,7 +163,7 @@ def _print_claim(claim: Any, text: str, more: str = "") -> None:
 
 def _print_campaign(campaign: Any) -> None:
     """Failures, and last the article's claims."""
-    from counterplay.app.reproduction.harness.summary import headline, summary
+    from counterplay.app.reproduction.harness.base import headline, summary
 
     skipped = f", {len(campaign.skipped)} were there already" if campaign.skipped else ""
     out.print(f"{len(campaign.outcomes)} experiments in {campaign.seconds:.0f} s{skipped}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
@@ -38,7 +38,7 @@ def _source_version(project: Path) -> str:
 @cache
 def code_hash() -> str:
     """A hash of every source file; the workers of a cluster must agree on it."""
-    return _hash_sources(sorted(PACKAGE.rglob("*.py")), PACKAGE)[:8]
+    return hash_sources(sorted(PACKAGE.rglob("*.py")), PACKAGE)[:8]
 
 
 @cache
@@ -54,13 +54,15 @@ def code_version(*modules: str) -> str:
 
 def hash_files(paths: Iterable[Path], package: Path) -> str:
     """The version of source files and of the libraries."""
-    return _hash_sources(paths, package, " ".join(map(_installed, LIBRARIES)))[:LENGTH]
+    return hash_sources(paths, package, " ".join(map(_installed, LIBRARIES)))[:LENGTH]
 
 
-def _hash_sources(paths: Iterable[Path], package: Path, first: str = "") -> str:
-    digest = hashlib.sha256(first.encode())
+def hash_sources(paths: Iterable[Path], package: Path, first: str = "") -> str:
+    """A hash of the names and contents of source files, and of `first`."""
+    digest, above = hashlib.sha256(first.encode()), f"{package.as_posix()}/"
     for path in paths:
-        name = path.relative_to(package).as_posix() if package in path.parents else path.name
+        place = path.as_posix()
+        name = place.removeprefix(above) if place.startswith(above) else path.name
         text = path.read_bytes()
         digest.update(f"\n{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()
@@ -71,27 +73,18 @@ def _installed(library: str) -> str:
     return installed_version(library)
 
 
-def imported_files(
-    package: Path, roots: Iterable[Path], imports: Mapping[Path, set[Path]] | None = None
-) -> list[Path]:
-    """`roots` and all files of the package that they import, directly or not. `imports`: the
-    imports of each file, where they are known."""
+def imported_files(package: Path, roots: Iterable[Path]) -> list[Path]:
+    """`roots` and all files of the package that they import, directly or not."""
     waiting, files = list(roots), set[Path]()
     while waiting:
         path = waiting.pop()
-        if path in files:
-            continue
-        if imports is None:
-            if path.suffix == ".py" and path.is_file():
-                files.add(path)
-                waiting += named_imports(package, path.read_bytes())
-        elif path in imports:
+        if path not in files and path.suffix == ".py" and path.is_file():
             files.add(path)
-            waiting += imports[path]
+            waiting += _named_imports(package, path.read_bytes())
     return sorted(files)
 
 
-def named_imports(package: Path, source: bytes) -> set[Path]:
+def _named_imports(package: Path, source: bytes) -> set[Path]:
     """Files and folders of the package that the import lines of a source file name."""
     places = set[Path]()
     for module, names in _IMPORT.findall(source):

@@ -92,8 +92,8 @@ class FormEvaluator(Evaluator):
     def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
         if options:
             raise BadParameter(
-                f"{next(iter(options))} is for games that are walked by the board; responses in "
-                f"{self.game.name} are measured as a whole"
+                f"{next(iter(options))} is for games that are evaluated by traversing boards; "
+                f"responses in {self.game.name} are measured as a whole"
             )
         return False
 
@@ -141,8 +141,8 @@ class FormEvaluator(Evaluator):
         unknown = sorted(set(options) - set(_COMPUTE))
         if unknown:
             raise BadParameter(
-                f"{unknown[0]} is for games that are walked by the board; {self.game.name} is "
-                f"evaluated as a whole, with {', '.join(_COMPUTE)}"
+                f"{unknown[0]} is for games that are evaluated by traversing boards; "
+                f"{self.game.name} is evaluated as a whole, with {', '.join(_COMPUTE)}"
             )
         return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 

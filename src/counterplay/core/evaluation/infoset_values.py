@@ -1,9 +1,9 @@
 """Counterfactual values and regrets of every information set under one strategy profile.
 
 `action_value[slot]` is Σ_h π_-i(h) v_i(ha) / Σ_h π_-i(h) over the histories h of the information
-set: the counterfactual value of an action, given that the others let the set be reached. The regret
-of an information set is the largest action value minus their mean under the strategy. The tree is
-traversed level by level with NumPy.
+set: the counterfactual value of an action over the counterfactual reach Σ_h π_-i(h) of the set. The
+regret of an information set is the largest action value minus their mean under the strategy. The
+tree is traversed level by level with NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from counterplay.core.forms.tree import CHANCE, HistoryTree, level_bounds
 
 
 class InfosetValues(NamedTuple):
-    """Values for the player who acts; NaN where the others never let the set be reached."""
+    """Values for the player who acts; NaN where the counterfactual reach is 0."""
 
     action_value: np.ndarray  # float64[slots]
     value: np.ndarray  # float64[information sets]
@@ -39,8 +39,8 @@ def infoset_values(game: Game, policy: np.ndarray) -> InfosetValues:
     float64[slots]."""
     tree = game.tree
     edges, bounds = _edges(tree, policy), level_bounds(tree)
-    q, weight = np.zeros(tree.n_slots), np.zeros(tree.n_infosets)
-    reach = np.zeros(tree.n_infosets)
+    q, reach = np.zeros(tree.n_slots), np.zeros(tree.n_infosets)
+    counterfactual_reach = np.zeros(tree.n_infosets)
     for player in range(tree.n_players):
         value = _node_values(tree, player, edges, bounds)
         reach_others = np.ones(tree.n_nodes)
@@ -54,14 +54,14 @@ def infoset_values(game: Game, policy: np.ndarray) -> InfosetValues:
         below = np.flatnonzero(own & (edges.slot >= 0))
         np.add.at(q, edges.slot[below], reach_others[edges.parent[below]] * value[below])
         here = np.flatnonzero(tree.player == player)
-        np.add.at(weight, tree.row[here], reach_others[here])
+        np.add.at(counterfactual_reach, tree.row[here], reach_others[here])
         np.add.at(reach, tree.row[here], reach_all[here])
-    weights = np.repeat(weight, np.diff(tree.first))
+    weights = np.repeat(counterfactual_reach, np.diff(tree.first))
     with np.errstate(invalid="ignore", divide="ignore"):
         q = np.where(weights > 0, q / weights, np.nan)
     mean = np.add.reduceat(np.nan_to_num(q) * policy, tree.first[:-1])
     best = np.maximum.reduceat(np.where(np.isnan(q), -np.inf, q), tree.first[:-1])
-    reached = weight > 0
+    reached = counterfactual_reach > 0
     regret = np.where(reached, np.maximum(best - mean, 0.0), np.nan)
     return InfosetValues(q, np.where(reached, mean, np.nan), regret, reach)
 

@@ -24,9 +24,9 @@ import numpy as np
 from numba.extending import overload
 
 from counterplay.core.kernels.cache_lines import cache_aligned
+from counterplay.core.kernels.intrinsics import prefetch_at
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import sample_action
-from counterplay.core.kernels.prefetch import prefetch_at
 from counterplay.core.kernels.rng import uniform
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -24,7 +24,7 @@ from numba.core import config as _config
 from counterplay.core.base.errors import BadGame
 from counterplay.core.forms.rule_helpers import unusable_name, used_values, with_helpers
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
-from counterplay.core.kernels.call import plain_address
+from counterplay.core.kernels.intrinsics import plain_address
 from counterplay.core.kernels.jit import compile_rules
 from counterplay.core.kernels.rng import uniform
 

@@ -3,16 +3,31 @@ hands of a game that has one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.game import Game
 
 MOST_BARS = 60  # information sets in a picture
+
+
+class Row(NamedTuple):
+    """One information set of a strategy, with labels."""
+
+    player: int  # 0, 1, ..., as everywhere in code; as text player 1, player 2, ...
+    infoset: str
+    probabilities: dict[str, float]
+
+    def __str__(self) -> str:
+        shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
+        player = numbered(self.player)
+        label = "/".join(self.infoset.removeprefix(f"{player}: ").splitlines())
+        return f"{player}  {label:<12}  {shares}"
 
 
 class StrategyDisplay(Tabular):

@@ -16,6 +16,7 @@ import numpy as np
 from counterplay.core.base.display import Columns
 from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
 from counterplay.core.forms.capabilities import numbered
+from counterplay.core.forms.display import Row
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import (
     InfosetTable,
@@ -24,7 +25,7 @@ from counterplay.core.forms.infoset_table import (
     table_from_keys,
 )
 from counterplay.core.forms.rules_form import HashPolicy, hash_policy, key_of, key_words
-from counterplay.core.forms.strategy import TOLERANCE, Row, Strategy, as_game_of, check_same_game
+from counterplay.core.forms.strategy import TOLERANCE, Strategy, as_game_of, check_same_game
 
 EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file's header
 

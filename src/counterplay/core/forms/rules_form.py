@@ -47,10 +47,9 @@ from counterplay.core.forms.infoset_table import (
 from counterplay.core.forms.rules import CompiledRules
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
-from counterplay.core.kernels.call import call_rules
+from counterplay.core.kernels.intrinsics import call_rules, prefetch, prefetch_at
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import sample_action
-from counterplay.core.kernels.prefetch import prefetch, prefetch_at
 
 _WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
 _SHIFT, _EXACT = index(PLAYER_BITS), index(EXACT_BITS)

@@ -36,7 +36,7 @@ from counterplay.core.forms.states import (
     player_of,
 )
 from counterplay.core.forms.tree import Distributions
-from counterplay.core.kernels.call import plain_address
+from counterplay.core.kernels.intrinsics import plain_address
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import uniform
 
@@ -113,23 +113,14 @@ class StateStep:
                 history += move.to_bytes(_MOVE, "little")
                 position = self._at(history)
 
-    def __call__(
-        self,
-        c: Any,
-        above: Any,
-        below: Any,
-        action: int,
-        mode: int,
-        rng: Any,
-        facts: Any,
-        pays: Any,
-    ) -> None:
-        """See `_step_of` in `compiled.py`."""
+    def __call__(self, c: Any, *arguments: Any) -> None:
+        """A step of `_step_of` in `compiled.py`, with the same arguments."""
         try:
-            self._step(above, below, action, mode, rng, facts, pays)
+            self._step(*arguments)
         except BaseException as error:  # no error may pass through a kernel
             if self.error is None:
                 self.error = error
+            facts, pays = arguments[-2:]
             facts[WHO], facts[COUNT] = TERMINAL, FAILED
             pays[:] = 0.0
 

@@ -8,15 +8,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
 from counterplay.core.base.registry import check_not_user_defined
-from counterplay.core.forms.capabilities import numbered
-from counterplay.core.forms.display import StrategyDisplay
+from counterplay.core.forms.display import Row, StrategyDisplay
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import EXCHANGES, NAME_THE_GAME, as_game, load
 from counterplay.core.forms.sequence import plan_from_policy
@@ -49,20 +48,6 @@ def as_game_of(game: Game | str) -> Game:
     if not isinstance(game, Game | str):
         raise BadStrategy(f"a strategy is for a game, not for {game!r}")
     return as_game(game)
-
-
-class Row(NamedTuple):
-    """One information set of a strategy, with labels."""
-
-    player: int  # 0, 1, ..., as everywhere in code; as text player 1, player 2, ...
-    infoset: str
-    probabilities: dict[str, float]
-
-    def __str__(self) -> str:
-        shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
-        player = numbered(self.player)
-        label = "/".join(self.infoset.removeprefix(f"{player}: ").splitlines())
-        return f"{player}  {label:<12}  {shares}"
 
 
 class Strategy(StrategyDisplay):
@@ -107,13 +92,8 @@ class Strategy(StrategyDisplay):
         """Normalise non-negative weights per information set; uniform where they are all zero."""
         game = as_game_of(game)
         _check_enumerated(game, "an array of weights")
-        values = _numbers(game, weights)
-        if np.any(values < 0):
-            raise BadStrategy(
-                f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
-            )
         probabilities = np.empty(game.n_slots)
-        normalise(values, game.form.first, probabilities)
+        normalise(_numbers(game, weights, "weight"), game.form.first, probabilities)
         return cls(game, probabilities)
 
     @classmethod
@@ -371,8 +351,8 @@ def _infoset(game: Game, label: str) -> int:
         ) from None
 
 
-def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
-    """A float64 copy with one finite number per slot, or `BadStrategy`."""
+def _numbers(game: Game, given: np.ndarray, what: str) -> np.ndarray:
+    """A float64 copy with one finite number of at least 0 per slot, or `BadStrategy`."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -386,16 +366,16 @@ def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
             f"{values[~np.isfinite(values)][0]} is no probability, at "
             f"{_where(game, ~np.isfinite(values))}"
         )
+    if np.any(values < 0):
+        raise BadStrategy(
+            f"negative {what} {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
+        )
     return values
 
 
 def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
     """A read-only float64 copy, or `BadStrategy`."""
-    values = _numbers(game, probabilities)
-    if np.any(values < 0):
-        raise BadStrategy(
-            f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
-        )
+    values = _numbers(game, probabilities, "probability")
     sums = np.add.reduceat(values, game.form.first[:-1])
     wrong = np.abs(sums - 1.0) > TOLERANCE
     if np.any(wrong):

@@ -2,7 +2,7 @@
 
 Every sequential game can be loaded; simultaneous ones are made turn-based. Policies are exchanged
 for these games and for games of this package that OpenSpiel has too (`openspiel()` of the rules
-gives their name there). Both trees are walked side by side: an `open_spiel:` game has the same
+gives their name there). Both trees are traversed side by side: an `open_spiel:` game has the same
 nodes; a game of this package deals all cards at once where OpenSpiel deals them one by one, and
 has nodes for forced moves, which OpenSpiel makes by itself.
 """

@@ -2,8 +2,8 @@
 
 Numba's on-disk cache checks only the file of the function it compiles, and not the files of the
 functions which that one calls. The cache folder is therefore named after a hash of every source
-file that a kernel can depend on: those that import this package, and all that these import. The
-command line and the experiments are not among them.
+file of the rooms that have kernels. The command line, the pages and the experiments are not among
+them.
 
 Two conventions make kernels fast. They are compiled without Numba's reference counting
 (`_nrt=False`), which would otherwise touch a counter of every array at every step; hence kernels
@@ -15,12 +15,10 @@ make the result a float.
 from __future__ import annotations
 
 import gc
-import hashlib
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
@@ -31,7 +29,7 @@ from numba.core import config as _config
 from counterplay.core.base.disk import remove_abandoned
 from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
-from counterplay.core.base.version import PACKAGE, imported_files, named_imports
+from counterplay.core.base.version import PACKAGE, hash_sources
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
 
 config: Any = _config  # its settings are not declared
@@ -54,23 +52,13 @@ ZERO, ONE = index(0), index(1)
 #: Versions of the compiled code that stay on disk.
 KEPT_VERSIONS = 4
 
+#: The rooms that have kernels.
+ROOMS = ("core", "poker")
+
 
 def _source_hash() -> str:
-    sources = {path: path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in kernel_sources(PACKAGE, sources):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(sources[path])
-    return digest.hexdigest()[:16]
-
-
-def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
-    """Returns the files that compiled code can depend on: those that import from `core/kernels/`,
-    and all that these import."""
-    imports = {path: named_imports(package, text) for path, text in sources.items()}
-    kernels = package / "core" / "kernels"
-    roots = [path for path, names in imports.items() if kernels in {*path.parents, *names}]
-    return imported_files(package, roots, imports)
+    files = (path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    return hash_sources(sorted(files), PACKAGE, numba.__version__)[:16]
 
 
 def _writable_cache() -> str | None:
@@ -173,7 +161,6 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
         compiled: F = njit(
             nogil=True,
             error_model="numpy",
-            cache=_CACHE is not None,
             inline="always" if inline else "never",
             no_cfunc_wrapper=True,
             no_cpython_wrapper=inner,

@@ -25,7 +25,7 @@ from numba.core import cgutils as _cgutils
 from numba.core import types as _types
 
 from counterplay.core.kernels.cache_lines import cache_aligned
-from counterplay.core.kernels.call import item_pointer
+from counterplay.core.kernels.intrinsics import item_pointer
 from counterplay.core.kernels.jit import jit
 
 cgutils: Any = _cgutils  # the modules of Numba have no types

@@ -245,7 +245,7 @@ def _curve(
             progress(low, name)
             response = compute_response(parameters.with_p(p), limits)
             if measure is not None and game.evaluator.on_request:
-                share = part(progress, low, high, f"{name}, walking the boards")
+                share = part(progress, low, high, f"{name}, traversing the boards")
                 response = measure_response(response, {"progress": share, **measure})
             points.append(frontier_point(response))
     except KeyboardInterrupt:

@@ -1,10 +1,10 @@
 """Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
 
 Section 3.2.2 and Eqs 3, 5. An iteration of one player has three steps: a product
-(`payoff_gradient`: the payoff of each of the player's sequences against the other's plan); a pass
-children first, which turns payoffs into counterfactual values v(σ_I→a, I), adds r(I, a) = v(σ_I→a,
-I) - v(σ, I) to `regret` and applies regret matching; and a pass parents first, which writes the new
-plan.
+(`payoff_gradient`: the payoff of each of the player's sequences against the other's plan, weighted
+by counterfactual reach); a pass children first, which turns payoffs into counterfactual values
+v(σ_I→a, I), adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching; and a
+pass parents first, which writes the new plan.
 
 Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, v → `payoff` (of sequences) and `value`
 (of information sets). The variants differ in the fields of `CFRVariant`: the discount of earlier
@@ -25,7 +25,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.sequence import FullWidthForm
+from counterplay.core.forms.sequence import FullWidthForm, tree_gradient, treeplex
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import (
     ComputeOptions,
@@ -46,8 +46,10 @@ from counterplay.core.solvers.cfr_kernels import (
     cfr_iterations,
     cfr_iterations_parallel,
     new_tables,
+    player_average,
+    player_tables,
+    update_player,
 )
-from counterplay.core.solvers.cfr_tree import TreeRegretMinimiser
 
 
 class RegretMinimiser:
@@ -84,7 +86,7 @@ class RegretMinimiser:
 
 class FullWidth(Solver):
     """A variant of CFR for players with perfect recall. `compute`: `threads`, `backend` and
-    `precision` (`ComputeOptions`), for two players; more play on the tree (`cfr_tree.py`)."""
+    `precision` (`ComputeOptions`), for two players; more play on the tree."""
 
     sampled = False
     shared_options = asdict(ComputeOptions())
@@ -230,6 +232,52 @@ class PredictiveCFRPlus(FullWidth):
         self, game: Game, seed: int, problem: Problem | None = None, **compute: Any
     ) -> None:
         super().__init__(game, seed, problem, CFRVariant(np.inf, -np.inf, 2.0, True, True), compute)
+
+
+class TreeRegretMinimiser:
+    """One variant of CFR on a tree of n players with perfect recall. The payoffs of a player's
+    sequences come from one pass over all histories (`tree_gradient`) instead of a product with the
+    payoff matrix of two players."""
+
+    replies = None  # one thread computes best replies
+
+    def __init__(self, game: Game, variant: CFRVariant) -> None:
+        if not game.capabilities.full_width:
+            raise BadParameter(f"{game.name} is too large for solvers at full width")
+        self._tree, self._variant, self._plexes = game.tree, variant, game.treeplexes
+        players = range(game.n_players)
+        self._sequences = [treeplex(game.tree, player)[1] for player in players]
+        self._slots = [game.slots(player) for player in players]
+        self._weight = np.empty(game.n_nodes)
+        self.tables: tuple[RegretTables, ...] = tuple(
+            player_tables(plex, variant.predictive) for plex in self._plexes
+        )
+
+    def changed(self) -> None:
+        """Call after writing to `tables`."""
+
+    def run(self, done: int, n: int) -> None:
+        """Runs iterations done + 1 .. done + n."""
+        policy = np.concatenate([tables.policy for tables in self.tables])
+        for t in range(done + 1, done + n + 1):
+            if not self._variant.alternating:
+                for player in range(len(self.tables)):
+                    self._gradient(player, policy)
+            for player, tables in enumerate(self.tables):
+                if self._variant.alternating:
+                    self._gradient(player, policy)
+                update_player(self._plexes[player], tables, self._variant, t)
+                policy[self._slots[player]] = tables.policy
+
+    def _gradient(self, player: int, policy: np.ndarray) -> None:
+        """Fills the payoffs of a player's sequences against the others' `policy`."""
+        sequence, payoff = self._sequences[player], self.tables[player].payoff
+        tree_gradient(self._tree, policy, player, sequence, self._weight, payoff)
+
+    def average(self) -> np.ndarray:
+        """The average strategy; the current one at information sets of zero own reach."""
+        pairs = zip(self._plexes, self.tables, strict=True)
+        return np.concatenate([player_average(plex, tables) for plex, tables in pairs])
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

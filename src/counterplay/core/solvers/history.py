@@ -38,7 +38,7 @@ class HistoryWorkspace(NamedTuple):
     action: np.ndarray  # int32[d]
     policy: np.ndarray  # float64[d * w]: σ at decision k is policy[k * w : ]
     own: np.ndarray  # float64[d]: π_i(z[I])
-    others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
+    others: np.ndarray  # float64[d]: counterfactual reach π_-i(z[I]), without chance
     drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
     reach: np.ndarray  # float64[p]: π_i so far
     width: int  # w

@@ -30,9 +30,9 @@ from counterplay.core.forms.access import (
     start_lane,
     utility,
 )
+from counterplay.core.kernels.intrinsics import prefetch_at
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
-from counterplay.core.kernels.prefetch import prefetch_at
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.solvers.history import HistoryWorkspace, update_decision
 

@@ -38,8 +38,8 @@ from counterplay.core.forms.access import (
 )
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.registry import GameSpec
+from counterplay.core.kernels.intrinsics import prefetch
 from counterplay.core.kernels.jit import ZERO, index, jit
-from counterplay.core.kernels.prefetch import prefetch
 from counterplay.poker.abstraction.abstraction import (
     Buckets,
     CardAbstraction,

@@ -1,7 +1,9 @@
 """An experiment and its outcome: pictures, a CSV, and which claims of the paper its data support.
 
 Outcomes are saved with checksums. Reading a damaged, foreign or half-written one raises `BadFile`
-and never gives a wrong verdict.
+and never gives a wrong verdict. `summary` has the 27 claims in one table: what this run found, and,
+where it leaves a claim open, the verdict of the committed run at paper scale (`paper_scale.json`,
+which tools/make_results.py writes).
 """
 
 from __future__ import annotations
@@ -10,17 +12,25 @@ import csv
 import hashlib
 import inspect
 import io
+import json
 import math
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from counterplay.app.reproduction.harness.claims import ARTICLE
-from counterplay.app.reproduction.harness.judge import Claim, Verdict, count_verdicts
+from counterplay.app.reproduction.harness.judge import (
+    ARTICLE,
+    Claim,
+    Verdict,
+    claim,
+    count_verdicts,
+)
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
@@ -316,3 +326,52 @@ def _claim(data: Any) -> Claim:
 def _table(data: Any) -> ResultTable:
     rows = [_texts(row) for row in _as(list, data["rows"])]
     return ResultTable(_as(str, data["title"]), _texts(data["header"]), rows)
+
+
+NOT_RUN = "not run"
+COMMITTED = "paper_scale.json"
+
+
+class SummaryRow(NamedTuple):
+    figure: str
+    experiment: str
+    claim: Claim
+    at_paper_scale: str = ""  # the committed verdict and number, where this run leaves it open
+
+
+def summary(outcomes: Iterable[Outcome]) -> list[SummaryRow]:
+    """A row for each of the article's claims, in order."""
+    ran = list(outcomes)
+    found = {one.number: one for outcome in ran for one in outcome.claims}
+    large = {one.number for outcome in ran if outcome.scale == "paper" for one in outcome.claims}
+    rows = []
+    for number, what in ARTICLE.items():
+        judged = found.get(number) or claim(number, NOT_RUN, Verdict.OPEN, "")
+        known = committed().get(number, "") if number not in large else ""
+        later = known if judged.verdict is Verdict.OPEN else ""
+        rows.append(SummaryRow(what.figure, what.experiment, judged, later))
+    return rows
+
+
+def headline(rows: Iterable[SummaryRow]) -> str:
+    """For example: 27 claims: 18 hold, 4 in part, 3 fail, 2 open."""
+    judged = [row.claim for row in rows]
+    return f"{len(judged)} claims: {count_verdicts(judged)}"
+
+
+@cache
+def committed() -> Mapping[int, str]:
+    """The verdicts of the committed run at paper scale, as text, by number of the claim."""
+    text = (resources(__package__ or "") / COMMITTED).read_text("utf-8")
+    return {int(number): said for number, said in json.loads(text).items()}
+
+
+def committed_text(outcomes: Iterable[Outcome]) -> str:
+    """The contents of `paper_scale.json`."""
+    said = {
+        str(one.number): f"{one.verdict}: {one.measured}"
+        for outcome in outcomes
+        for one in outcome.claims
+        if one.number
+    }
+    return json.dumps(dict(sorted(said.items(), key=lambda pair: int(pair[0]))), indent=0) + "\n"

@@ -1,4 +1,5 @@
-"""Verdicts: a claim of the article holds, holds in part, fails, or is open.
+"""The 27 claims of the article that are judged, in its own words, and their verdicts: a claim
+holds, holds in part, fails, or is open.
 
 A rule is a pure function of numbers with 95% intervals. Each of its comparisons is true or false
 where the whole interval says so, and None where it does not; `decide` makes a verdict of them.
@@ -16,8 +17,65 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness.claims import ARTICLE
 from counterplay.core.match.result import half_width
+
+
+class ArticleClaim(NamedTuple):
+    figure: str  # figure or table, as printed in the summary
+    experiment: str  # name of the experiment that judges it
+    text: str
+
+
+_PARTS: dict[tuple[str, str], list[str]] = {
+    ("Figure 4, Kuhn poker", "fig4-kuhn"): [
+        "MCCFR learns a Nash equilibrium",
+        "MCTS settles in a balanced situation that is not an equilibrium",
+        "where MCTS settles depends on C",
+        "MCTS still plays dominated actions, and is unlearning them",
+        "MCTS is exploitable, yet does not lose much to an equilibrium",
+    ],
+    ("Figure 4, hold'em", "fig4-holdem"): [
+        "MCTS converges fast to a balanced situation",
+        "MCCFR is slower, but continues to improve and surpasses MCTS",
+        "an iteration of MCTS requires much less computation time",
+        "an iteration of MCTS requires much less memory",
+        "by time the early advantage of MCTS is larger",
+        "external sampling may converge as fast as MCTS, in iterations",
+    ],
+    ("Table 1", "table1"): [
+        "MCCFR10 wins by a small margin from Poki",
+        "MCCFR10 loses a small amount to Sparbot",
+        "MCCFR100 wins convincingly from Poki and Sparbot",
+        "100 buckets perform much better than 10",
+        "MCTS10 and MCCFR10 do about equally well",
+    ],
+    ("Table 2", "table2"): [
+        "MCRNR exploits Poki considerably more than MCCFR, with 10 and with 100 buckets",
+        "MCRNR10 earns much more from Poki than MCCFR100",
+        "MCRNR100 wins more from Poki than MCRNR10",
+        "against Sparbot MCRNR and MCCFR do not differ significantly",
+    ],
+    ("Figure 8", "fig8"): [
+        "MCRNR10 has learnt to exploit Poki in about 20 million sampled iterations",
+        "with more opponent data the response wins more",
+    ],
+    ("Figure 6", "fig6"): [
+        "for 0.5 ≤ p ≤ 0.8 a noticeable boost can be had for a small loss of exploitability",
+        "the region from p = 0.97 to 1 has high impact in every game except Bluff",
+        "RNR and DBR with a fixed Pconf differ very little (footnote 10)",
+    ],
+    ("Figure 7", "fig7"): [
+        "MCRNR gives a better approximation in less time, especially in the early iterations",
+    ],
+    ("Section 5", "holdem-time"): [
+        "in poker sampling takes a fraction of the time of earlier algorithms",
+    ],
+}
+#: By number, from 1.
+ARTICLE: dict[int, ArticleClaim] = dict(
+    enumerate((ArticleClaim(*part, text) for part, texts in _PARTS.items() for text in texts), 1)
+)
+
 
 #: True, false, or None where an interval decides nothing.
 Truth = bool | None
@@ -39,7 +97,7 @@ class Claim:
     """A claim of the article: what was measured (one sentence, with the number and its 95%
     interval), the verdict, and the rule that gives it (one sentence)."""
 
-    number: int  # in `claims.ARTICLE`; 0: of a user's own experiment
+    number: int  # in `ARTICLE`; 0: of a user's own experiment
     text: str  # the article's words
     measured: str
     verdict: Verdict
@@ -109,12 +167,9 @@ def around(value: float, half: float) -> Interval:
     return Interval(value, value - half, value + half)
 
 
-def mean_over(values: Iterable[float], deals: float = 0.0) -> Interval:
-    """Mean over training seeds and its 95% interval by Student's t; infinite for a single run.
-
-    `deals`: half of the 95% interval that the deals leave where all seeds played the same ones,
-    which the differences between seeds do not show. The two are independent.
-    """
+def mean_over(values: Iterable[float]) -> Interval:
+    """Mean over training seeds and its 95% interval by Student's t; infinite for a single
+    run."""
     runs = np.array(list(values), dtype=np.float64)
     if not len(runs):
         raise ValueError("no runs")
@@ -122,12 +177,12 @@ def mean_over(values: Iterable[float], deals: float = 0.0) -> Interval:
     if len(runs) == 1:
         return Interval(mean, -math.inf, math.inf)
     error = float(runs.std(ddof=1)) / math.sqrt(len(runs))
-    return around(mean, math.hypot(half_width(error, len(runs) - 1), deals))
+    return around(mean, half_width(error, len(runs) - 1))
 
 
-def paired(a: Sequence[float], b: Sequence[float], deals: float = 0.0) -> Interval:
+def paired(a: Sequence[float], b: Sequence[float]) -> Interval:
     """Mean of a - b over pairs that share their seed or their deals (see `mean_over`)."""
-    return mean_over((x - y for x, y in zip(a, b, strict=True)), deals)
+    return mean_over(x - y for x, y in zip(a, b, strict=True))
 
 
 def seed_range(values: Iterable[float]) -> Interval:
