@@ -12,7 +12,6 @@ MOST_NODES = 3_000_000
 WORD = re.compile(r"[a-z_]+")
 HOLDEM = "holdem(buckets=10)"
 OFFERED = {"holdem": HOLDEM, "ocp": "ocp(13)", "goofspiel": "goofspiel(5)"}
-NOT_OFFERED = ("flop_holdem",)  # neither a tree nor bots: no page shows it
 TITLES = {  # title and description
     "holdem": ("Limit Texas Hold'em", "the real game: two cards each, five on the board"),
     "kuhn": ("Kuhn poker", "three cards, one bet: the smallest poker game"),
@@ -27,13 +26,13 @@ TITLES = {  # title and description
 def offered_games() -> list[dict[str, str]]:
     """The games of the registry that have a tree, and hold'em first, each in the size that the
     pages offer."""
-    from counterplay.core.forms.registry import GAMES
+    from counterplay.core.forms.registry import GAMES, load
 
     games = []
-    for word in [*TITLES, *(word for word in GAMES if word not in (*TITLES, *NOT_OFFERED))]:
+    for word in [*TITLES, *(word for word in GAMES if word not in TITLES)]:
         title, about = TITLES.get(word, (word, GAMES[word].summary))
         name = OFFERED.get(word, GAMES[word].examples[0])
-        if word != "holdem" and not open_game(name).capabilities.listed:
+        if word != "holdem" and not load(name).capabilities.listed:
             continue
         games.append({"word": word, "name": name, "title": title, "about": about})
     return games
