@@ -45,16 +45,17 @@ def histogram(
 
 def earth_movers_distance(one: list[int], two: list[int]) -> Fraction:
     """Returns the work of moving the first distribution to the second: shares times bins."""
-    give = [[k, Fraction(n, sum(one))] for k, n in enumerate(one) if n]
-    take = [[k, Fraction(n, sum(two))] for k, n in enumerate(two) if n]
+    give = {k: Fraction(n, sum(one)) for k, n in enumerate(one) if n}
+    take = {k: Fraction(n, sum(two)) for k, n in enumerate(two) if n}
     work = Fraction(0)
     while give and take:  # on a line the leftmost earth goes to the leftmost hole
-        moved = min(give[0][1], take[0][1])
-        work += moved * abs(give[0][0] - take[0][0])
-        for pile in (give, take):
-            pile[0][1] -= moved
-            if pile[0][1] == 0:
-                del pile[0]
+        here, there = min(give), min(take)
+        moved = min(give[here], take[there])
+        work += moved * abs(here - there)
+        for pile, k in ((give, here), (take, there)):
+            pile[k] -= moved
+            if pile[k] == 0:
+                del pile[k]
     return work
 
 

@@ -83,7 +83,8 @@ def test_a_device_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("k", [1, 8, 60, 500])
 def test_the_objective_never_rises_and_all_clusters_are_filled(k: int) -> None:
-    points, objectives = points_of(k), []
+    points = points_of(k)
+    objectives: list[int] = []
     centres = kmeans(points, k, 1, objectives=objectives)
     assert centres is not None
     assert all(later <= earlier for earlier, later in pairwise(objectives))

@@ -103,14 +103,18 @@ class EmdAbstraction(NumberedAbstraction):
         river = np.arange(self.counts[3], dtype=np.uint16)
         return Buckets(first, flop, later[0].astype(np.uint16), river, later[1])
 
-    def make(self, progress: ProgressCallback = no_progress, threads: int = 0) -> tuple[np.ndarray, ...]:
+    def make(
+        self, progress: ProgressCallback = no_progress, threads: int = 0
+    ) -> tuple[np.ndarray, ...]:
         """Returns uint16[boards, 1326] of each street."""
         if self.on_board == 3:
             before = preflop_histograms(final_flop_histograms(final_flop_strengths()))
             first = self._preflop(cumulated(before))
             points = ochs_points(3, opponent_groups(before))
             nested = first if self.nested else np.zeros_like(first)
-            return first, self._street(1, points, nested, threads, part(progress, 0.1, 0.99, "flop"))
+            return first, self._street(
+                1, points, nested, threads, part(progress, 0.1, 0.99, "flop")
+            )
         turn = turn_histograms(threads, part(progress, 0.0, 0.2, "equity histograms"))
         flop = flop_histograms(turn, threads, part(progress, 0.2, 0.25, "equity histograms"))
         before = preflop_histograms(flop)
@@ -132,7 +136,11 @@ class EmdAbstraction(NumberedAbstraction):
         return _labels(points, self._centres(points, 0))
 
     def _centres(
-        self, sample: np.ndarray, street: int, threads: int = 1, progress: ShareCallback = no_progress
+        self,
+        sample: np.ndarray,
+        street: int,
+        threads: int = 1,
+        progress: ShareCallback = no_progress,
     ) -> np.ndarray:
         centres = kmeans(sample, self.numbers[street], SEED, threads, progress)
         if centres is None:
@@ -159,12 +167,19 @@ class EmdAbstraction(NumberedAbstraction):
         workers = (threads or cores()) if assign is nearest else 1
         groups = int(before.max()) + 1
         for b in range(groups):
-            told = lambda share, b=b: progress((b + share) / groups)  # noqa: E731
             holdings = np.flatnonzero(before == b)
+            low, width = b / groups, 1.0 / groups
             sample = _sample(points, size, holdings, n)
-            centres = self._centres(sample, street, threads or cores(), lambda s: told(0.3 * s))
-            _assign_all(points, holdings, centres, b * n, out, assign, workers, lambda s: told(0.3 + 0.7 * s))
+            told = _within(progress, low, low + 0.3 * width)
+            centres = self._centres(sample, street, threads or cores(), told)
+            told = _within(progress, low + 0.3 * width, low + width)
+            task = points, holdings, centres, b * n, out
+            _assign_all(*task, assign, workers, told)
         return out
+
+
+def _within(progress: ShareCallback, low: float, high: float) -> ShareCallback:
+    return lambda share: progress(low + (high - low) * share)
 
 
 def opponent_groups(preflop: np.ndarray) -> np.ndarray:

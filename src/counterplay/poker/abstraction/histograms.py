@@ -163,7 +163,7 @@ def flop_histograms(
 def final_flop_histograms(counts: np.ndarray) -> np.ndarray:
     """Returns uint8[1755, 1326, BINS] for a showdown on the flop: one in the bin of the strength.
     `counts`: of `count_flops`."""
-    out = np.eye(BINS, dtype=np.uint8)[bin_numbers(FINAL_FLOP_TOTAL)[counts]]
+    out: np.ndarray = np.eye(BINS, dtype=np.uint8)[bin_numbers(FINAL_FLOP_TOTAL)[counts]]
     clear_blocked(boards(3).masks, out)
     return out
 
@@ -179,7 +179,8 @@ def cumulated(histograms: np.ndarray) -> np.ndarray:
     """Returns int16[..., BINS - 1]: points for k-means, the share above each bin, in `SCALE`."""
     above = np.cumsum(histograms[..., :0:-1], axis=-1, dtype=np.int64)[..., ::-1]
     total = np.maximum(histograms.sum(axis=-1, keepdims=True, dtype=np.int64), 1)
-    return ((2 * SCALE * above + total) // (2 * total)).astype(np.int16)
+    rounded: np.ndarray = (2 * SCALE * above + total) // (2 * total)
+    return rounded.astype(np.int16)
 
 
 def _make_squares(progress: ProgressCallback) -> tuple[np.ndarray, ...]:

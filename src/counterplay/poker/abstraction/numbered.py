@@ -4,6 +4,7 @@ numbers, names and keys, and the tables of games that end on the flop.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.poker.abstraction.abstraction import BucketNumbers, Buckets
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import SIZES
@@ -29,7 +31,7 @@ FINAL_FLOP_TOTAL = 2 * 1081  # of `count_flops`: an opponent has one of 47 · 46
 
 
 @dataclass(frozen=True)
-class NumberedAbstraction:
+class NumberedAbstraction(ABC):
     """`numbers[k]` buckets on street k of a game of two or four streets; of nested kinds within
     each bucket before the flop, so that the buckets have perfect recall."""
 
@@ -45,6 +47,15 @@ class NumberedAbstraction:
                 f"kind={self.kind} is for games that end on the flop: in a game of four streets "
                 "the buckets of one street do not follow from those of the next"
             )
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """Everything the buckets depend on besides the EHS tables."""
+
+    @abstractmethod
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
+        """Returns the buckets, computed or from the cache."""
 
     @property
     def nested(self) -> bool:

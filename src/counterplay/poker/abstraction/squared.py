@@ -49,7 +49,11 @@ class SquaredAbstraction(NumberedAbstraction):
     @property
     def key(self) -> str:
         numbers = "/".join(str(n) for n in self.numbers)
-        return f"flop strength {numbers} {self.kind}" if self.on_board == 3 else f"{numbers} {self.kind}"
+        return (
+            f"flop strength {numbers} {self.kind}"
+            if self.on_board == 3
+            else f"{numbers} {self.kind}"
+        )
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         if self.on_board == 3:

@@ -41,6 +41,7 @@ from counterplay.core.forms.registry import GameSpec
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.prefetch import prefetch
 from counterplay.poker.abstraction.abstraction import (
+    ABSTRACTIONS,
     Buckets,
     CardAbstraction,
     Cards,
@@ -364,7 +365,8 @@ def _make(
 GAME = GameSpec(
     "holdem",
     _make,
-    "two-player limit Texas Hold'em, real cards seen through EHS buckets (the paper's: 10 and 100)",
+    f"two-player limit Texas Hold'em, real cards seen through buckets (the paper's: 10 and 100); "
+    f"kinds: {', '.join(ABSTRACTIONS.listing())}",
     (
         "holdem(buckets=10)",
         "holdem(buckets=100,kind=percentile)",
