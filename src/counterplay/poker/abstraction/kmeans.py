@@ -30,8 +30,8 @@ Assign = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 @jit
 def nearest(points: np.ndarray, centres: np.ndarray, out: np.ndarray) -> None:
-    """Fills `out` (uint16[n]) with the nearest centre of each point (int16[n, d]); `centres`,
-    int16[k, d], are sorted by their sums.
+    """Fills `out` (uint16[n]) with the nearest centre of each point (int16[n, d]). `centres`,
+    int32[k, d + 1]: sorted by their sums, which are the last column.
 
     The squared distance is at least the squared difference of the sums over d, so the search goes
     outwards from the centres with a similar sum and ends early.
