@@ -252,7 +252,6 @@ def test_four_streets(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_cfr_br_and_an_estimate_on_four_streets() -> None:
+def test_cfr_br_on_four_streets() -> None:
     game = game_of("emd", "holdem")
-    run = cp.solve(game, "cfr-br", iterations=2, seed=1)
-    assert cp.exploitability(game, run.strategy, flops=12, seed=1) > 0.0
+    assert cp.solve(game, "cfr-br", iterations=2, seed=1).iterations == 2
