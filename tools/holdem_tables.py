@@ -130,7 +130,21 @@ def samplers_table() -> str:
     return table(["buckets", "seconds", *(f"`{name}`" for name in SAMPLERS)], lines)
 
 
+def abstractions_table() -> str:
+    """Exploitability by kind and buckets, for CFR and CFR-BR."""
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for row in _rows("abstractions"):
+        cell = f"{float(row['mb_per_game']):.1f}"
+        groups.setdefault((row["kind"], row["buckets"]), {})[row["algorithm"]] = cell
+    lines = [
+        [f"`{kind}`", buckets, *(group.get(name, "") for name in ("mccfr-external", "cfr-br"))]
+        for (kind, buckets), group in groups.items()
+    ]
+    return table(["kind", "buckets", "CFR, mb/g", "CFR-BR, mb/g"], lines)
+
+
 HOLDEM = {
+    "abstractions": abstractions_table,
     "samplers": samplers_table,
     "exact": exact_table,
     "precision": precision_table,

@@ -15,6 +15,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import GAMES
 from counterplay.core.responses.algorithms import RESPONSES
 from counterplay.core.solvers.algorithms import ALGORITHMS
+from counterplay.poker.abstraction.abstraction import ABSTRACTIONS
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.holdem.game import HoldemRules
 
@@ -27,6 +28,7 @@ NAMES = {
     "solvers": set(SOLVERS),
     "responses": set(RESPONSES),
     "bots": set(BOTS.built_in()),
+    "kinds": set(ABSTRACTIONS.built_in()),
 }
 
 
@@ -59,7 +61,11 @@ def test_the_readme_lists_what_there_is(row: str, names: set[str]) -> None:
 
 @pytest.mark.parametrize(
     ("page", "kind"),
-    [("docs/explanation/algorithms.md", "solvers"), ("docs/explanation/opponents.md", "bots")],
+    [
+        ("docs/explanation/algorithms.md", "solvers"),
+        ("docs/explanation/opponents.md", "bots"),
+        ("docs/explanation/card-abstractions.md", "kinds"),
+    ],
 )
 def test_the_first_table_of_a_page_has_a_row_for_each(page: str, kind: str) -> None:
     lines = (ROOT / page).read_text().split("|---|", 1)[1].split("\n\n", 1)[0].splitlines()[1:]

@@ -90,7 +90,7 @@ from counterplay.poker.cards.decks import FULL
 @dataclass(frozen=True)
 class Pairs:
     counts: tuple = (2, 1, 1, 1)
-    arguments: str = "abstraction='my_abstraction.py:ABSTRACTION'"
+    arguments: str = "kind='my_abstraction.py:ABSTRACTION'"
     key: str = "pairs"
     deck = FULL
 
@@ -102,7 +102,7 @@ class Pairs:
         return Buckets(pair, one(3), one(4), np.zeros(1, np.uint16), one(5))
 
 
-ABSTRACTION = AbstractionSpec("pairs", lambda numbers, kind: Pairs())
+ABSTRACTION = AbstractionSpec("pairs", lambda numbers, on_board: Pairs())
 """
 BOT = """
 class Caller:
@@ -167,7 +167,7 @@ def test_a_game_and_a_solver(folder: Path) -> None:
 
 
 def test_a_card_abstraction(folder: Path) -> None:
-    game = "holdem(abstraction='my_abstraction.py:ABSTRACTION')"
+    game = "holdem(kind='my_abstraction.py:ABSTRACTION')"
     solved = typed("solve", game, "-a", "mccfr-external", "-n", "50", "--out", "mine")
     assert solved["game"] == game
     assert solved["iterations"] == 50
@@ -220,7 +220,7 @@ def test_what_is_of_another_kind_or_has_a_taken_name_is_refused(folder: Path) ->
 def test_no_code_is_run_because_a_file_names_it(folder: Path) -> None:
     (folder / "trap.py").write_text("open('ran', 'w').close()\n" + SOLVER)
     with pytest.raises(CounterplayError, match="is not run because another file names it"):
-        recorded_game("holdem(abstraction='trap.py:Uniform')", "strategy.npz")
+        recorded_game("holdem(kind='trap.py:Uniform')", "strategy.npz")
     typed("solve", "kuhn", "-a", "cfr+", "-n", "3", "--out", "run")
     config = json.loads((folder / "run" / "config.json").read_text())
     config.pop("file_checksum", None)

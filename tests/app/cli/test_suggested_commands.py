@@ -24,7 +24,7 @@ from counterplay.poker.cards.decks import FULL
 @dataclass(frozen=True)
 class Pairs:
     counts: tuple = (2, 1, 1, 1)
-    arguments: str = "abstraction='view.py:VIEW'"
+    arguments: str = "kind='view.py:VIEW'"
     key: str = "pairs"
     deck = FULL
 
@@ -36,9 +36,9 @@ class Pairs:
         return Buckets(pair, one(3), one(4), np.zeros(1, np.uint16), one(5))
 
 
-VIEW = AbstractionSpec("pairs", lambda numbers, kind: Pairs())
+VIEW = AbstractionSpec("pairs", lambda numbers, on_board: Pairs())
 """
-OWN_VIEW = "holdem(abstraction='view.py:VIEW')"
+OWN_VIEW = "holdem(kind='view.py:VIEW')"
 #: A suggestion ends with the line, or with a full stop or semicolon before more text.
 SUGGESTED = re.compile(r"counterplay (?:solve|respond|match|show|model|evaluate) [^\n;]*")
 #: What makes a command cheap enough for a test.

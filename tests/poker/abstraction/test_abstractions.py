@@ -35,7 +35,7 @@ from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.holdem.grid import preflop_grid
 
 UNEVEN = "holdem(preflop=7,flop=20,turn=13,river=5)"
-SPARBOT = "holdem(abstraction=sparbot)"
+SPARBOT = "holdem(kind=sparbot)"
 BOARD = (0, 3, 4, 5)
 
 
@@ -143,7 +143,7 @@ def test_one_game_has_one_name() -> None:
         "holdem(20,river=7,kind=percentile)": (
             "holdem(preflop=20,flop=20,turn=20,river=7,kind=percentile)"
         ),
-        "holdem(abstraction=ehs)": "holdem(buckets=10)",
+        "holdem(kind=equal-width)": "holdem(buckets=10)",
         UNEVEN: UNEVEN,
         SPARBOT: SPARBOT,
     }
@@ -159,11 +159,11 @@ def test_one_game_has_one_name() -> None:
     ("name", "reason"),
     [
         ("holdem(turn=0)", "turn must be a whole number from 1"),
-        ("holdem(river=1001)", "river must be"),
-        ("holdem(abstraction=sparbot,buckets=6)", "buckets of its own"),
-        ("holdem(abstraction=sparbot,river=6)", "buckets of its own"),
-        ("holdem(abstraction=sparbot,kind=percentile)", "buckets of its own"),
-        ("holdem(abstraction=sparebot)", "did you mean"),
+        ("holdem(river=10001)", "river must be"),
+        ("holdem(kind=sparbot,buckets=6)", "buckets of its own"),
+        ("holdem(kind=sparbot,river=6)", "buckets of its own"),
+        ("holdem(turn=6,kind=sparbot)", "buckets of its own"),
+        ("holdem(kind=sparebot)", "did you mean"),
         ("holdem(street=3)", "write it like"),
     ],
 )

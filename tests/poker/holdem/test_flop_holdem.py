@@ -9,7 +9,7 @@ import counterplay as cp
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.poker.abstraction.abstraction import Buckets
-from counterplay.poker.abstraction.flop_strength import FlopStrengthAbstraction
+from counterplay.poker.abstraction.squared import SquaredAbstraction
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import cards, holding
 from counterplay.poker.cards.evaluator import strength
@@ -32,7 +32,7 @@ def test_one_game_has_one_name() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
-    [("kind=odd", "kind must be"), ("preflop=5,kind=classes", "169"), ("bets=0", "bets must be"),
+    [("kind=odd", "unknown kind"), ("preflop=5,kind=classes", "169"), ("bets=0", "bets must be"),
      ("buckets=101,kind=nested", "from 1 to 100"), ("turn=3", "write it like")],
 )  # fmt: skip
 def test_impossible_games_are_refused(arguments: str, reason: str) -> None:
@@ -57,7 +57,7 @@ def test_strengths_are_those_of_five_cards() -> None:
 
 
 def test_nested_buckets_remember_those_before_the_flop() -> None:
-    buckets = FlopStrengthAbstraction(5, 4, "nested").buckets()
+    buckets = SquaredAbstraction((5, 4), "nested").buckets()
     assert np.array_equal(np.unique(buckets.preflop), np.arange(5))
     assert np.array_equal(np.unique(buckets.flop), np.arange(20))
     assert (buckets.flop // 4 == buckets.preflop).all()
@@ -82,7 +82,7 @@ def test_it_is_solved_and_measured() -> None:
     assert match.mean > 0.2
 
 
-class SuitedAbstraction(FlopStrengthAbstraction):
+class SuitedAbstraction(SquaredAbstraction):
     """Tells the first suit apart."""
 
     @property
@@ -97,7 +97,7 @@ class SuitedAbstraction(FlopStrengthAbstraction):
 
 
 def test_an_abstraction_that_tells_suits_apart_is_refused() -> None:
-    game = Game("suits", FlopHoldemRules(SuitedAbstraction(5, 5)))
+    game = Game("suits", FlopHoldemRules(SuitedAbstraction((5, 5))))
     with pytest.raises(cp.CounterplayError, match="tells suits apart"):
         cp.solve(game, "cfr-br", iterations=1)
     with pytest.raises(cp.CounterplayError, match="tells suits apart"):

@@ -95,10 +95,10 @@ def test_fingerprints_tell_the_games_apart() -> None:
     ("name", "words"),
     [
         ("holdem(buckets=0)", "from 1 to"),
-        ("holdem(buckets=1001)", "from 1 to"),
+        ("holdem(buckets=10001)", "from 1 to"),
         ("holdem(buckets=2.5)", "whole number"),
         ("holdem(buckets=True)", "whole number"),
-        ("holdem(kind=odd)", "equal-width, percentile"),
+        ("holdem(kind=odd)", "Known kinds: classes, emd, equal-width"),
         ("holdem(bucket=3)", "write it like"),
         ("holdme(10)", "did you mean 'holdem'"),
     ],

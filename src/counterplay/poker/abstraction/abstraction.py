@@ -1,5 +1,5 @@
 """A card abstraction: the bucket of a holding on a board, for each street. A player does not
-remember the buckets of earlier streets.
+remember the buckets of earlier streets, unless they follow from the present one (nested kinds).
 
 A `CardAbstraction` is a small value that knows the number of buckets on each street and can compute
 them as `Buckets`; kernels read them as `Cards`, together with the links between canonical boards.
@@ -12,8 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.registry import Registry
+from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.decks import FULL, Deck
@@ -66,10 +68,11 @@ BucketNumbers = dict[str, int | None]  # by `buckets` (all streets) or the name 
 
 
 class AbstractionSpec(NamedTuple):
-    """A card abstraction by name, as in `holdem(abstraction=sparbot)`."""
+    """A kind of card abstraction by name, as in `holdem(kind=sparbot)`."""
 
     name: str
-    make: Callable[[BucketNumbers, str], CardAbstraction]  # from the numbers of buckets and `kind`
+    #: From the numbers of buckets and the cards of the board at a showdown, 3 or 5.
+    make: Callable[[BucketNumbers, int], CardAbstraction]
 
 
 ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
@@ -77,9 +80,9 @@ ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
 )
 
 
-def make_abstraction(name: str, numbers: BucketNumbers, kind: str) -> CardAbstraction:
-    """Returns the card abstraction of a name with these numbers of buckets."""
-    return ABSTRACTIONS.find(name).make(numbers, kind)
+def make_abstraction(kind: str, numbers: BucketNumbers, on_board: int) -> CardAbstraction:
+    """Returns the card abstraction of a kind with these numbers of buckets."""
+    return ABSTRACTIONS.find(kind, "kind").make(numbers, on_board)
 
 
 class Cards(NamedTuple):
@@ -108,6 +111,23 @@ def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
         np.take(small, entry, out=river[low : low + ROWS], mode="clip")  # "raise" copies
     preflop, identity = buckets.preflop.astype(np.uint8), np.arange(256, dtype=np.uint8)
     return Cards(preflop, early.astype(np.uint8), identity, river, *rest)
+
+
+def check_filled(buckets: Buckets, counts: tuple[int, ...]) -> None:
+    """Raises `BadParameter` if a holding has a bucket that the abstraction does not have."""
+    entry = int(buckets.river_entry.max())
+    if entry >= len(buckets.river):
+        raise BadParameter(
+            f"the buckets of this card abstraction are not filled: on the river a holding has "
+            f"entry {entry}, and there are buckets for {len(buckets.river)}, from 0 on"
+        )
+    tables = (buckets.preflop, buckets.flop, buckets.turn, buckets.river[: entry + 1])
+    for name, table, n in zip(STREETS, tables, counts, strict=True):
+        if (bucket := int(table.max())) >= n:
+            raise BadParameter(
+                f"the buckets of this card abstraction are not filled: on the {name} a holding has "
+                f"bucket {bucket}, and there are {n}, from 0 on"
+            )
 
 
 def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]:

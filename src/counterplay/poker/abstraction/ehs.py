@@ -1,75 +1,86 @@
-"""Buckets of effective hand strength, EHS (Section 3.1, 3.3.2).
+"""Buckets of effective hand strength, EHS or E[HS] (Section 3.1, 3.3.2).
 
 `equal-width` buckets, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole
 numbers, so that borders are exact. `percentile` buckets: each has the same share of all deals.
 `classes`: the same, but before the flop every class of starting hands (AA, AKs, ...) is a bucket.
+`nested-percentile`: percentiles within each bucket of the street before (perfect recall).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import index, jit
-from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
-from counterplay.poker.betting.betting import STREETS
+from counterplay.poker.abstraction.abstraction import AbstractionSpec, Buckets
+from counterplay.poker.abstraction.numbered import (
+    FINAL_FLOP_TOTAL,
+    N_CLASSES,
+    NumberedAbstraction,
+    buckets_to_flop,
+    final_flop_strengths,
+    starting_classes,
+)
 from counterplay.poker.cards.canonical import boards
-from counterplay.poker.cards.cards import HOLDING_CARDS
-from counterplay.poker.cards.decks import FULL, Deck
-from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.strength import (
+    FLOP_TOTAL,
+    PREFLOP_TOTAL,
+    RIVER_TOTAL,
+    TURN_TOTAL,
+    count_preflop,
+)
 from counterplay.poker.cards.tables import Strengths, strengths
 
-EQUAL_WIDTH, PERCENTILE, CLASSES = KINDS = ("equal-width", "percentile", "classes")
+EQUAL_WIDTH, PERCENTILE, CLASSES = "equal-width", "percentile", "classes"
+NESTED_PERCENTILE = "nested-percentile"
 #: Words in keys of games, as files have them.
 KEY_WORD = {EQUAL_WIDTH: "width", PERCENTILE: "frequency", CLASSES: "frequency, classes"}
-N_CLASSES = 169  # of starting hands
 ROWS = 64  # rows of a table that are converted at once
-MOST_BUCKETS = 1000  # on a street
-DEFAULT_BUCKETS = 10
+FLOPS = 19_600  # that a holding can meet
 
 
 @dataclass(frozen=True)
-class EhsAbstraction:
-    """`counts[k]` buckets of EHS on street k."""
+class EhsAbstraction(NumberedAbstraction):
+    """Buckets of EHS."""
 
-    counts: tuple[int, ...]
     kind: str = EQUAL_WIDTH
+    nested_kinds: ClassVar = frozenset({NESTED_PERCENTILE})
+    class_kinds: ClassVar = frozenset({CLASSES})
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
-        if self.kind == CLASSES and self.counts[0] != N_CLASSES:
+        super().__post_init__()
+        if self.kind == CLASSES and self.numbers[0] != N_CLASSES:
             raise BadParameter(
-                f"kind=classes has {N_CLASSES} buckets before the flop, not {self.counts[0]}"
+                f"kind=classes has {N_CLASSES} buckets before the flop, not {self.numbers[0]}"
             )
 
     @property
-    def deck(self) -> Deck:
-        return FULL
-
-    @property
-    def uniform(self) -> bool:
-        """Whether all streets have the same number of buckets; with classes all but the first."""
-        return len(set(self.counts[self.kind == CLASSES :])) == 1
-
-    @property
-    def arguments(self) -> str:
-        named = zip(STREETS, self.counts, strict=True)
-        numbers = (
-            f"buckets={self.counts[1]}" if self.uniform else ",".join(f"{k}={n}" for k, n in named)
-        )
-        return numbers if self.kind == EQUAL_WIDTH else f"{numbers},kind={self.kind}"
-
-    @property
     def key(self) -> str:
-        numbers = str(self.counts[1]) if self.uniform else "/".join(str(n) for n in self.counts)
+        if self.on_board == 3:
+            word = "frequency" if self.kind == PERCENTILE else self.kind
+            return f"flop strength {self.numbers[0]}/{self.numbers[1]} {word}"
+        numbers = str(self.numbers[1]) if self.uniform else "/".join(str(n) for n in self.numbers)
         return f"{numbers} {KEY_WORD[self.kind]}"
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
-        return make_buckets(strengths(), self.counts, self.kind)
+        if self.on_board == 5:
+            return make_buckets(strengths(), self.numbers, self.kind)
+        flop = final_flop_strengths()
+        before = count_preflop(flop)
+        if self.kind == EQUAL_WIDTH:
+            first = _equal_width(before, self.numbers[0], FINAL_FLOP_TOTAL * FLOPS)
+            return buckets_to_flop(first, _equal_width(flop, self.numbers[1], FINAL_FLOP_TOTAL))
+        if self.kind == CLASSES:
+            first = starting_classes()
+        else:
+            first = percentile(before, np.ones(N_HOLDINGS), self.numbers[0])
+        nested = first if self.nested else None
+        return buckets_to_flop(first, flop_percentiles(flop, self.numbers[1], nested))
 
 
 def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Buckets:
@@ -93,15 +104,6 @@ def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Bucke
     return Buckets(preflop, flop, turn, river, tables.river)
 
 
-def starting_classes() -> np.ndarray:
-    """Returns uint16[1326]: the class of every holding, by its ranks and whether it is suited."""
-    cards = HOLDING_CARDS.astype(np.int64)
-    low, high = np.sort(cards // 4, axis=1).T
-    suited = cards[:, 0] % 4 == cards[:, 1] % 4
-    _, number = np.unique(np.where(suited, 13 * high + low, 13 * low + high), return_inverse=True)
-    return number.astype(np.uint16)
-
-
 def _equal_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
     """Returns floor(n · count / total), with EHS 1 in the last bucket."""
     buckets = np.zeros(counts.shape, dtype=np.uint16)
@@ -118,15 +120,29 @@ def percentile(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
     """Returns buckets with borders where the cumulated weight passes k / n. Entries of 0 (a card on
     the board) do not count."""
     values = np.asarray(counts)
-    if values.max() > 10**8:  # pre-flop: few entries, large numbers
+    if values.max() > 10**8:  # large numbers, of which there are few
         _, rank = np.unique(values, return_inverse=True)
-        return percentile(rank + 1, weight, n)
+        rank += values.min() > 0
+        return percentile(rank.reshape(values.shape), weight, n)
     share = np.bincount(values.reshape(-1), weights=weight.reshape(-1))
     share[0] = 0.0
     before = (np.cumsum(share) - share) / share.sum()  # share of weaker holdings
     bucket = np.minimum((before * n + 1e-12).astype(np.int64), n - 1).astype(np.uint16)
     buckets: np.ndarray = bucket[values]
     return buckets
+
+
+def flop_percentiles(strength: np.ndarray, n: int, nested: np.ndarray | None) -> np.ndarray:
+    """Returns percentile buckets on the flop; with `nested` (uint16[1326]) percentiles within each
+    of these buckets, numbered one after the other."""
+    weight = boards(3).weight
+    if nested is None:
+        return percentile(strength, np.repeat(weight, N_HOLDINGS), n)
+    out = np.zeros(strength.shape, dtype=np.uint16)
+    for b in range(int(nested.max()) + 1):
+        part = strength[:, nested == b]
+        out[:, nested == b] = b * n + percentile(part, np.repeat(weight, part.shape[1]), n)
+    return out
 
 
 @jit
@@ -149,14 +165,9 @@ def river_deals(river_count: np.ndarray) -> np.ndarray:
     return deals
 
 
-def _make(numbers: BucketNumbers, kind: str) -> EhsAbstraction:
-    for name, number in numbers.items():
-        if number is not None:
-            whole_number(number, 1, MOST_BUCKETS, name)
-    all_streets = numbers["buckets"] if numbers["buckets"] is not None else DEFAULT_BUCKETS
-    first = N_CLASSES if kind == CLASSES else all_streets
-    given = zip((numbers[street] for street in STREETS), (first, *[all_streets] * 3), strict=True)
-    return EhsAbstraction(tuple(usual if n is None else n for n, usual in given), kind)
-
-
-ABSTRACTION = AbstractionSpec("ehs", _make)
+ABSTRACTION = (
+    AbstractionSpec("equal-width", EhsAbstraction.maker(EQUAL_WIDTH)),
+    AbstractionSpec("percentile", EhsAbstraction.maker(PERCENTILE)),
+    AbstractionSpec("classes", EhsAbstraction.maker(CLASSES)),
+    AbstractionSpec("nested-percentile", EhsAbstraction.maker(NESTED_PERCENTILE)),
+)

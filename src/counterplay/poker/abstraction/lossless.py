@@ -31,7 +31,7 @@ class LosslessAbstraction:
 
     @property
     def arguments(self) -> str:
-        return f"abstraction=lossless,cards={len(self.deck.cards)}"
+        return f"kind=lossless,cards={len(self.deck.cards)}"
 
     @property
     def key(self) -> str:

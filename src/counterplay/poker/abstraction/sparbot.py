@@ -21,7 +21,7 @@ from counterplay.core.base.store import Cached, Piece
 from counterplay.core.kernels.jit import jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
-from counterplay.poker.abstraction.ehs import EQUAL_WIDTH, river_deals
+from counterplay.poker.abstraction.ehs import river_deals
 from counterplay.poker.cards.canonical import Boards, boards, find_canonical, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.decks import FULL, Deck
@@ -62,7 +62,7 @@ class SparbotAbstraction:
     """Sparbot's card abstraction."""
 
     counts: tuple[int, ...] = (N_BUCKETS,) * 4
-    arguments: str = "abstraction=sparbot"
+    arguments: str = "kind=sparbot"
 
     @property
     def deck(self) -> Deck:
@@ -219,11 +219,10 @@ def count_outs(
     return out
 
 
-def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotAbstraction:
-    if kind != EQUAL_WIDTH or any(number is not None for number in numbers.values()):
+def _without_numbers(numbers: BucketNumbers, on_board: int) -> SparbotAbstraction:
+    if any(number is not None for number in numbers.values()):
         raise BadParameter(
-            f"abstraction=sparbot has {N_BUCKETS} buckets of its own on every street; "
-            "leave out numbers and kind"
+            f"kind=sparbot has {N_BUCKETS} buckets of its own on every street; leave out numbers"
         )
     return SparbotAbstraction()
 

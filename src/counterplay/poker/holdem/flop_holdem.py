@@ -14,7 +14,7 @@ from counterplay.core.base.errors import whole_number
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.registry import GameSpec
 from counterplay.poker.abstraction.abstraction import CardAbstraction, make_abstraction
-from counterplay.poker.abstraction.ehs import EQUAL_WIDTH
+from counterplay.poker.abstraction.numbered import DEFAULT_KIND
 from counterplay.poker.betting.betting import BettingRules
 from counterplay.poker.holdem.game import HoldemRules
 
@@ -56,20 +56,23 @@ class FlopHoldemRules(HoldemRules):
 
 def _make(
     buckets: int | None = None,
-    kind: str = EQUAL_WIDTH,
-    abstraction: str = "flop",
+    kind: str = DEFAULT_KIND[BOARD[-1]],
     preflop: int | None = None,
     flop: int | None = None,
     bets: int = 4,
 ) -> Any:
     numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": None, "river": None}
-    return FlopHoldemRules(make_abstraction(abstraction, numbers, kind), bets)
+    return FlopHoldemRules(make_abstraction(kind, numbers, BOARD[-1]), bets)
 
 
 GAME = GameSpec(
     "flop_holdem",
     _make,
     "limit hold'em of two rounds with the showdown on the flop, real cards seen through buckets",
-    ("flop_holdem(buckets=10)", "flop_holdem(buckets=5,kind=nested)"),
+    (
+        "flop_holdem(buckets=10)",
+        "flop_holdem(buckets=5,kind=nested)",
+        "flop_holdem(buckets=100,kind=emd)",
+    ),
     arguments=lambda rules: rules.arguments,
 )

@@ -41,14 +41,16 @@ from counterplay.core.forms.registry import GameSpec
 from counterplay.core.kernels.intrinsics import prefetch
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.poker.abstraction.abstraction import (
+    ABSTRACTIONS,
     Buckets,
     CardAbstraction,
     Cards,
     bucket_shares,
     cards_of,
+    check_filled,
     make_abstraction,
 )
-from counterplay.poker.abstraction.ehs import EQUAL_WIDTH
+from counterplay.poker.abstraction.numbered import DEFAULT_KIND
 from counterplay.poker.betting import rows
 from counterplay.poker.betting.betting import (
     LIMIT,
@@ -325,6 +327,7 @@ def _made(
     """Returns buckets and form, which are large, never change, and are shared by all games of the
     same abstraction."""
     buckets = abstraction.buckets()
+    check_filled(buckets, abstraction.counts)
     cards = cards_of(buckets, abstraction.deck)
     return buckets, betting_game(betting_tree(betting), cards, abstraction.counts, on_board)
 
@@ -349,26 +352,27 @@ def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
 
 def _make(
     buckets: int | None = None,
-    kind: str = EQUAL_WIDTH,
-    abstraction: str = "ehs",
+    kind: str = DEFAULT_KIND[LIMIT.board[-1]],
     preflop: int | None = None,
     flop: int | None = None,
     turn: int | None = None,
     river: int | None = None,
 ) -> Any:
     numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": turn, "river": river}
-    return HoldemRules(make_abstraction(abstraction, numbers, kind))
+    return HoldemRules(make_abstraction(kind, numbers, LIMIT.board[-1]))
 
 
 GAME = GameSpec(
     "holdem",
     _make,
-    "two-player limit Texas Hold'em, real cards seen through EHS buckets (the paper's: 10 and 100)",
+    f"two-player limit Texas Hold'em, real cards seen through buckets (the paper's: 10 and 100); "
+    f"kinds: {', '.join(ABSTRACTIONS.listing())}",
     (
         "holdem(buckets=10)",
         "holdem(buckets=100,kind=percentile)",
         "holdem(preflop=50,flop=20,turn=20,river=10)",
-        "holdem(abstraction=sparbot)",
+        "holdem(buckets=100,kind=emd)",
+        "holdem(kind=sparbot)",
     ),
     arguments=lambda rules: rules.abstraction.arguments,
 )

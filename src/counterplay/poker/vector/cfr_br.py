@@ -35,7 +35,6 @@ from counterplay.poker.vector.learner_tables import (
     LearnerTables,
     RowMap,
     average_policy,
-    check_filled,
     new_tables,
     slot_values,
     table_bytes,
@@ -227,7 +226,6 @@ class HoldemCfrBr:
                 f"cfr-br needs betting on the last street, that of the showdown, and {game.name} "
                 f"has none there"
             )
-        check_filled(form.cards, counts)
         check_suits(form.cards)
         self._game, self._settings = game, settings
         self._streets = streets = streets_of(rules.tree, DTYPE)

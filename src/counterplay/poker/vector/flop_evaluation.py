@@ -12,7 +12,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Evaluator, Payoff
 from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.poker.vector.chance import HoldemChance
-from counterplay.poker.vector.learner_tables import BucketRows, check_filled, policy_blocks
+from counterplay.poker.vector.learner_tables import BucketRows, policy_blocks
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.suit_permutations import check_suits
 from counterplay.poker.vector.traversal import FixedSeat, Traversal
@@ -51,9 +51,7 @@ class FlopEvaluator(Evaluator):
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
         self.check(options, len(asked))
-        form, rules = self.game.form, self.game.rules
-        check_filled(form.cards, rules.abstraction.counts)
-        check_suits(form.cards)
+        check_suits(self.game.form.cards)
         with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(self._payoff, asked))
 

@@ -18,7 +18,6 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
-from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import permuted_holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
 from counterplay.poker.vector.board import HIGH, LOW
@@ -138,19 +137,6 @@ def table_bytes(streets: tuple[Street, ...], rows: RowMap, dtype: Any) -> int:
         rows.blocks(k) * prod(_block_shape(street, rows.count(k))) * np.dtype(dtype).itemsize
         for k, street in enumerate(streets)
     )
-
-
-def check_filled(cards: Cards, counts: tuple[int, ...]) -> None:
-    """Raises `BadParameter` if a holding has a bucket that the abstraction does not have."""
-    flops, entry = int(cards.flops.max() >> 8) + 1, int(cards.river_entry.max())
-    most = [int(table.max()) for table in (cards.preflop, cards.early[:flops], cards.early[flops:])]
-    most.append(int(cards.river[: entry + 1].max()) if entry < len(cards.river) else entry)
-    for name, bucket, n in zip(STREETS, most, counts, strict=True):
-        if bucket >= n:
-            raise BadParameter(
-                f"the buckets of this card abstraction are not filled: on the {name} a holding has "
-                f"bucket {bucket}, and there are {n}, from 0 on"
-            )
 
 
 def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:
