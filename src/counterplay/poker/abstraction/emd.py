@@ -33,7 +33,6 @@ from counterplay.poker.abstraction.numbered import (
     N_CLASSES,
     NumberedAbstraction,
     buckets_to_flop,
-    check_preflop,
     final_flop_strengths,
     starting_classes,
 )
@@ -61,12 +60,9 @@ class EmdAbstraction(NumberedAbstraction):
     """Buckets by k-means."""
 
     kind: str = EMD
+    preflop_by_class: ClassVar = True
     nested_kinds: ClassVar = frozenset({NESTED_EMD})
     class_kinds: ClassVar = frozenset({EMD})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_preflop(self.kind, self.numbers[0])
 
     @property
     def key(self) -> str:

@@ -40,12 +40,20 @@ class NumberedAbstraction(ABC):
     nested_kinds: ClassVar[frozenset[str]] = frozenset()
     #: Kinds that have a bucket for every class of starting hands unless a number is given.
     class_kinds: ClassVar[frozenset[str]] = frozenset()
+    #: Whether no two hands of one class are in different buckets before the flop.
+    preflop_by_class: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.nested and self.on_board == 5:
             raise BadParameter(
                 f"kind={self.kind} is for games that end on the flop: in a game of four streets "
                 "the buckets of one street do not follow from those of the next"
+            )
+        if self.preflop_by_class and self.numbers[0] > N_CLASSES:
+            raise BadParameter(
+                f"kind={self.kind} has at most {N_CLASSES} buckets before the flop, as many as "
+                f"there are classes of starting hands, not {self.numbers[0]}; "
+                f"preflop={N_CLASSES} gives a bucket to each"
             )
 
     @property
@@ -113,15 +121,6 @@ class NumberedAbstraction(ABC):
             return cls(tuple(numbers[k] or n for k, n in zip(streets, usual, strict=False)), kind)
 
         return make
-
-
-def check_preflop(kind: str, n: int) -> None:
-    """Raises `BadParameter` for more buckets than there are starting hands."""
-    if n > N_CLASSES:
-        raise BadParameter(
-            f"kind={kind} has at most {N_CLASSES} buckets before the flop, as many as there are "
-            f"classes of starting hands, not {n}; preflop={N_CLASSES} gives a bucket to each"
-        )
 
 
 def starting_classes() -> np.ndarray:

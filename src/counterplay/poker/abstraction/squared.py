@@ -21,7 +21,6 @@ from counterplay.poker.abstraction.numbered import (
     N_CLASSES,
     NumberedAbstraction,
     buckets_to_flop,
-    check_preflop,
     final_flop_strengths,
     starting_classes,
 )
@@ -39,12 +38,9 @@ class SquaredAbstraction(NumberedAbstraction):
     """Percentile buckets of E[HS²]."""
 
     kind: str = SQUARED
+    preflop_by_class: ClassVar = True
     nested_kinds: ClassVar = frozenset({NESTED})
     class_kinds: ClassVar = frozenset({SQUARED})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_preflop(self.kind, self.numbers[0])
 
     @property
     def key(self) -> str:

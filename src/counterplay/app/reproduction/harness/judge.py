@@ -110,7 +110,8 @@ def claim(number: int, measured: str, verdict: Verdict, rule: str) -> Claim:
 
 
 def _sentence(text: str) -> str:
-    return text and text[0].upper() + text[1:].rstrip(".") + "."
+    first = text[:1] if text[:1] == "ε" else text[:1].upper()  # a symbol stays as it is
+    return text and first + text[1:].rstrip(".") + "."
 
 
 def decide(*parts: Truth) -> Verdict:
