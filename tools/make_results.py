@@ -48,6 +48,9 @@ BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 INLINE = re.compile(r"(<!-- n ([\w-]+) -->).*?(<!-- /n -->)", re.DOTALL)
 
 
+PICTURE = re.compile(r"(results/)(?:quick|paper)/([\w-]+)\.png")
+
+
 def pages() -> list[Path]:
     return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 
@@ -59,21 +62,28 @@ def outcomes(scale: str) -> dict[str, Outcome]:
     return {path.stem: read_outcome(path) for path in paths if path.exists()}
 
 
+def larger() -> dict[str, Outcome]:
+    """The committed outcomes, each at the larger scale that was run."""
+    return {**outcomes("quick"), **outcomes("paper")}
+
+
 # the claims
 
 
-def claims_table(pictures: str) -> str:
-    """The 27 claims, each at the larger scale that was run, with a link to its picture below
-    `pictures`."""
-    larger = {**outcomes("quick"), **outcomes("paper")}
-    rows = summary(larger.values())
-    lacking = [name for name in experiments() if name not in outcomes("paper")]
-    scales = f"paper scale; {', '.join(lacking)}: quick scale" if lacking else "paper scale"
+def claims_table(results: str) -> str:
+    """The 27 claims, each at the larger scale that was run, with a link to its picture in
+    `results`."""
+    rows = summary(larger().values())
+    judged = dict.fromkeys(row.experiment for row in rows)
+    lacking = [name for name in judged if name not in outcomes("paper")]
+    scales = "quick scale" if len(lacking) == len(judged) else "paper scale"
+    if 0 < len(lacking) < len(judged):
+        scales += f"; {', '.join(lacking)}: quick scale"
     lines = [
         [
             str(row.claim.number),
-            f"[{row.figure}]({pictures}/{row.experiment}.png)"
-            if (RESULTS / "paper" / f"{row.experiment}.png").exists()
+            f"[{row.figure}]({results}/{larger()[row.experiment].scale}/{row.experiment}.png)"
+            if row.experiment in larger()
             else row.figure,
             row.claim.text,
             row.claim.measured,
@@ -86,19 +96,19 @@ def claims_table(pictures: str) -> str:
 
 
 def readme_claims() -> str:
-    return claims_table("docs/results/paper")
+    return claims_table("docs/results")
 
 
 INTRODUCTION = """\
-Outcomes of `counterplay reproduce all --scale paper`, and beside them of the quick scale. Every number comes from the JSON and CSV files
-in `quick/` and `paper/`, which these commands write; `python tools/make_results.py` writes this page. `paper/report.html` has all pictures
-and what each means on one page. [How claims are judged](../explanation/verdicts.md).
+Outcomes of `counterplay reproduce all` at the quick scale and, where it was run with this code, at `--scale paper`. Every number comes from
+the JSON and CSV files in the folder of its scale, which these commands write; `python tools/make_results.py` writes this page. `report.html`
+there has all pictures and what each means on one page. [How claims are judged](../explanation/verdicts.md).
 """  # noqa: E501
 
 
 def results_page() -> str:
     """docs/results/README.md."""
-    parts = ["# Results\n", INTRODUCTION, claims_table("paper")]
+    parts = ["# Results\n", INTRODUCTION, claims_table(".")]
     parts += ["## The quick scale\n", quick_lines(), "## How and where it was made\n", made_table()]
     return "\n".join(parts)
 
@@ -109,10 +119,10 @@ def quick_lines() -> str:
     other = [
         f"{quick.claim.number} ({quick.claim.verdict})"
         for quick, paper in zip(rows["quick"], rows["paper"], strict=True)
-        if quick.claim.verdict != paper.claim.verdict
+        if paper.experiment in outcomes("paper") and quick.claim.verdict != paper.claim.verdict
     ]
-    differs = f"It differs in {', '.join(other)}." if other else "It says the same of each."
-    return f"`make reproduce`: {headline(rows['quick'])}. {differs}\n"
+    differs = f" It differs from the paper scale in {', '.join(other)}." if other else ""
+    return f"`make reproduce`: {headline(rows['quick'])}.{differs}\n"
 
 
 def made_table() -> str:
@@ -147,6 +157,7 @@ TABLES: dict[str, Callable[[], str]] = {
 def filled(text: str) -> str:
     """A page with its tables and numbers made anew."""
     text = BLOCK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    text = PICTURE.sub(lambda match: f"{match[1]}{larger()[match[2]].scale}/{match[2]}.png", text)
     return INLINE.sub(lambda match: match[1] + CELLS[match[2]]() + match[3], text)
 
 
@@ -161,8 +172,7 @@ def take(scale: str, folder: Path) -> None:
         if outcome.scale != scale or changed_files(outcome, folder):
             print(f"{path}: of another scale, or its files have changed; left out")
             continue
-        kept = [file for file in outcome.files if scale == "paper" or file.endswith(".csv")]
-        for file in [path.name, *kept]:
+        for file in [path.name, *outcome.files]:
             shutil.copyfile(folder / file, RESULTS / scale / file)
 
 
@@ -170,8 +180,8 @@ def main() -> None:
     if len(sys.argv) == 3:
         take(sys.argv[1], Path(sys.argv[2]))
     RESULTS.mkdir(exist_ok=True)
-    if outcomes("paper"):
-        write_report(RESULTS / "paper", list(experiments().values()), compare=False)
+    scale = "paper" if outcomes("paper") else "quick"
+    write_report(RESULTS / scale, list(experiments().values()), compare=False)
     committed = committed_text(outcomes("paper").values())
     (HERE / "harness" / COMMITTED).write_text(committed, encoding="utf-8")
     (RESULTS / "README.md").write_text(results_page(), encoding="utf-8")
