@@ -269,7 +269,7 @@ def _versions(package: Path) -> tuple[str, str, str]:
         (f"{HERE}/models.py", (True, True, False)),
         (f"{HERE}/harness/judge.py", (False, True, True)),
         ("core/base/plotting.py", (False, True, True)),
-        *((f"{HERE}/{name}.py", (False, True, False)) for name in ("fig6", "fig6_rules")),
+        (f"{HERE}/fig6.py", (False, True, False)),
         (f"{HERE}/table1.py", (False, False, True)),
         *((f"{HERE}/harness/{name}", (False, False, False)) for name in NO_NUMBERS),
         ("app/cli/commands.py", (False, False, False)),
