@@ -33,7 +33,7 @@ def serve(sources: list[Path], tables: Path, host: str, port: int | None, browse
         from counterplay.app.web.app import make_app
     except ImportError:
         raise CounterplayError(
-            "the page needs Starlette and uvicorn: pip install '.[web]' in a clone of the project"
+            "the page needs Starlette and uvicorn: pip install '.[web]' in a clone"
         ) from None
     listening = _listen(host, port)
     port = listening.getsockname()[1]

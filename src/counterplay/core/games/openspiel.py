@@ -80,7 +80,7 @@ class OpenSpielRules:
             import pyspiel
         except ImportError:
             raise CounterplayError(
-                "OpenSpiel is not installed; pip install 'counterplay[openspiel]'"
+                "OpenSpiel is not installed; pip install '.[openspiel]' in a clone"
             ) from None
         word = text.split("(")[0].strip()
         if word not in pyspiel.registered_names():

@@ -32,7 +32,7 @@ def cupy() -> Any:
         return library
     except ImportError:
         raise BadParameter(
-            "backend=cuda needs CuPy: pip install 'counterplay[gpu]', or use backend=cpu"
+            "backend=cuda needs CuPy: pip install '.[gpu]' in a clone, or use backend=cpu"
         ) from None
     except BadParameter:
         raise

@@ -229,7 +229,7 @@ def connect(address: str | None = None) -> Cluster:
     try:
         import ray
     except ImportError:
-        raise BadParameter("pool=ray needs Ray: pip install 'counterplay[ray]'") from None
+        raise BadParameter("pool=ray needs Ray: pip install '.[ray]' in a clone") from None
     if not ray.is_initialized():
         if address is not None:
             _check_address(address)
