@@ -191,7 +191,7 @@ NEEDS = {
         "pandas",
     ),
     "ray": ("import counterplay as cp; cp.solve('kuhn', 'mccfr', pool='ray')", "[ray]"),
-    "web": ("from counterplay.app.web.serve import serve; serve(None)", "[web]"),
+    "web": ("from counterplay.app.web.serve import serve; serve(*[None] * 5)", "[web]"),
 }
 WORKS = {
     "openspiel": NEEDS["openspiel"][0],

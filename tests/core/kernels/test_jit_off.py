@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent.parent.parent / "solvers"
+HERE = Path(__file__).parents[1] / "solvers"
 FILES = (
     "test_twins.py",
     "test_paper_example.py",
@@ -33,7 +33,7 @@ def test_small_games_without_jit() -> None:
     files = [str(HERE / name) for name in FILES]
     command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(
-        command, env=environment, cwd=HERE.parent.parent, capture_output=True, text=True
+        command, env=environment, cwd=HERE.parents[2], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
