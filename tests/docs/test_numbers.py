@@ -19,6 +19,7 @@ from counterplay.app.reproduction.harness.store import HERE
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "tools" / "make_results.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WRITTEN = ROOT / "docs" / "results" / "README.md"  # by the script, as a whole
 COMMITTED_FILE = HERE / "harness" / COMMITTED
 RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
 
@@ -41,11 +42,10 @@ def test_tables_have_the_numbers_of_their_files(page: Path, script: Any) -> None
 
 
 def test_the_page_of_results_is_up_to_date(script: Any) -> None:
-    page = ROOT / "docs" / "results" / "README.md"
-    assert page.read_text(encoding="utf-8") == script.results_page()
+    assert WRITTEN.read_text(encoding="utf-8") == script.results_page()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != WRITTEN], ids=_name)
 def test_no_table_has_intervals_that_come_from_nowhere(page: Path, script: Any) -> None:
     """A row of a table with ± or a signed number of three places is one that a script writes."""
     text = script.BLOCK.sub("", page.read_text(encoding="utf-8"))
