@@ -43,10 +43,12 @@ def _threads(*work: Callable[[], Any]) -> Iterator[list[BaseException]]:
     threads = [threading.Thread(target=run, args=(job,), daemon=True) for job in work]
     for thread in threads:
         thread.start()
-    yield wrong
-    for thread in threads:
-        thread.join(TIMEOUT)
-        assert not thread.is_alive()
+    try:
+        yield wrong
+    finally:  # what they heard is complete, also of a match that was aborted
+        for thread in threads:
+            thread.join(TIMEOUT)
+    assert not any(thread.is_alive() for thread in threads)
     if wrong:
         raise wrong[0]
 
