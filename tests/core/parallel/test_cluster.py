@@ -15,7 +15,7 @@ from counterplay.core.parallel.ray_cluster import connect, current, identity
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(BadParameter, match=r"needs Ray: pip install 'counterplay\[ray\]'"):
+    with pytest.raises(BadParameter, match=r"needs Ray: pip install '\.\[ray\]'"):
         connect()
     with pytest.raises(BadParameter, match="pip install"):
         cp.solve("leduc", "mccfr", iterations=1, pool="ray")
