@@ -89,7 +89,8 @@ def test_the_clock_stands_still_while_a_kernel_is_compiled() -> None:
     before, on_the_wall = clock(), time.perf_counter()
     prepare(total, numbers)
     passed, on_the_wall = clock() - before, time.perf_counter() - on_the_wall
-    assert passed < on_the_wall / 2
+    loaded = on_the_wall < 0.02  # it was compiled by an earlier run and is on disk
+    assert loaded or passed < on_the_wall / 2
     assert total(numbers) == 6.0
     assert len(total.signatures) == 1  # type: ignore[attr-defined]
 
