@@ -94,11 +94,12 @@ class EmulatedDevice:
         return 1 << 40
 
     def multiply(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, begin: int = 0
-    ) -> None:
-        part = left[:, :, begin : begin + right.shape[1]]
-        single = (array.view(np.float16).astype(np.float32) for array in (part, right))
-        np.matmul(*single, out=out)
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, factor: float = 1.0,
+        add: int = 0,
+    ) -> None:  # fmt: skip
+        single = (array.view(np.float16).astype(np.float32) for array in (left, right))
+        product = np.float32(factor) * np.matmul(*single)
+        out[...] = out + product if add else product
 
     def wait(self) -> None:
         """Nothing runs beside."""

@@ -273,14 +273,14 @@ def _as_device_block(street: Street, block: np.ndarray) -> np.ndarray:
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("kind", "symmetric"),
-    [("grouped", False), ("grouped", True), ("ordered", True), ("packed", True)],
+    ("parts", "symmetric"), [(2, False), (2, True), (1, True)]
 )
 def test_an_iteration_on_the_device_equals_one_on_the_processor(
-    kind: str, symmetric: bool, monkeypatch: pytest.MonkeyPatch
+    parts: int, symmetric: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From random positive regrets, where best responses have no ties."""
-    monkeypatch.setattr(cfr_br_cuda, "COLUMNS", kind)
+    """From random positive regrets, where best responses have no ties. `parts` of half precision
+    for each number: 2 are about single precision."""
+    monkeypatch.setattr(cfr_br_cuda, "PARTS", parts)
     vector, processor, device = _both(symmetric)
     rng = np.random.default_rng(2)
     for tables, on_device in (
@@ -302,8 +302,11 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
         for k, (blocks, out) in enumerate(zip(ours, on_device, strict=True)):
             for block, copy in zip(blocks, out, strict=True):
                 expected = _as_device_block(vector.streets[k], block) * (scale if k == 3 else 1)
-                tolerance = 1e-2 if kind == "packed" else 1e-4
-                np.testing.assert_allclose(copy, expected, rtol=tolerance, atol=tolerance)
+                if parts == 2:
+                    np.testing.assert_allclose(copy, expected, rtol=1e-4, atol=1e-4)
+                else:  # half precision may turn a near tie of the best response
+                    off = np.linalg.norm(copy - expected) / np.linalg.norm(expected)
+                    assert off < 2e-3
 
 
 @needs_compiler

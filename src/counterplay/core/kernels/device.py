@@ -48,7 +48,6 @@ class Device:
         from cupy.cuda import cublas, device
 
         self._cublas, self._handle = cublas, device.get_cublas_handle
-        self._one, self._zero = np.ones(1, np.float32), np.zeros(1, np.float32)
         self._stream = self.cupy.cuda.Stream(non_blocking=True)
         self.stream: AbstractContextManager[Any] = self._stream
         self._uploads = self.cupy.cuda.Stream(non_blocking=True)
@@ -101,16 +100,18 @@ class Device:
         """Waits until all work on the stream is done."""
         self._stream.synchronize()
 
-    def multiply(self, left: Any, right: Any, out: Any, begin: int = 0) -> None:
-        """out[b] = left[b] right[b] in single precision, with the columns of `left` from `begin`
-        on, as many as `right` has rows. Both are in half precision."""
-        boards, rows, width = left.shape
-        inner, columns = right.shape[1:]
+    def multiply(self, left: Any, right: Any, out: Any, factor: float = 1.0, add: int = 0) -> None:
+        """out[b] = factor left[b] right[b] in single precision, or += with `add` = 1. Both are in
+        half precision; rows may be parts of longer ones."""
+        (boards, rows, inner), columns = left.shape, right.shape[2]
         handle = self._handle()
         self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
+        scalars = np.array([factor, add], np.float32)
         self._cublas.gemmStridedBatchedEx(  # column-major there, hence transposed
-            handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
-            right.data.ptr, _HALF, columns, inner * columns,
-            left.data.ptr + 2 * begin, _HALF, width, rows * width, self._zero.ctypes.data,
-            out.data.ptr, _FLOAT, columns, rows * columns, boards, _COMPUTE, _DEFAULT,
+            handle, 0, 0, columns, rows, inner, scalars[:1].ctypes.data,
+            right.data.ptr, _HALF, right.strides[1] // 2, right.strides[0] // 2,
+            left.data.ptr, _HALF, left.strides[1] // 2, left.strides[0] // 2,
+            scalars[1:].ctypes.data,
+            out.data.ptr, _FLOAT, out.strides[1] // 4, out.strides[0] // 4, boards, _COMPUTE,
+            _DEFAULT,
         )  # fmt: skip

@@ -6,6 +6,9 @@ strategy that the abstraction can express. The game is cut at a street. Above th
 *trunk*, the adversary plays CFR too, with regrets for single holdings; from the cut on it
 best-responds to the learner's current strategy. An iteration samples one board at the cut and
 visits every board below it. Each seat of the learner is a run of its own, on the same boards.
+Deviation: the adversary moves first in the trunk too. Its regrets include the sampled board before
+the learner's values are computed, or a learner would face uniform play on every flop that it sees
+for the first time.
 
 With models and p the adversary is that of a restricted Nash response (Johanson, Zinkevich & Bowling
 2007): with probability p, decided before the hand, it plays the model instead. Both parts are
@@ -133,29 +136,37 @@ class VectorCfrBr:
         traversal = self._traversals[i]
         *trunk, cut = path
         for level in trunk:
-            for seat in (learner, adversary):
-                seat.set_board(level)
-                seat.add_reach(level, 1.0)
-                traversal.pass_down(level, seat)
-            self._set_model(level, 1 - i)
+            learner.set_board(level)
+            learner.add_reach(level, 1.0)
+            traversal.pass_down(level, learner)
         for level in path:
             for values in level.value:
                 values[:] = 0.0
         self._best[1 - i].clear()
         self._respond(cut, i, 1.0)
+        for level in reversed(trunk):
+            adversary.set_board(level)
+            action_value = adversary.action_value[level.k]
+            traversal.evaluate(
+                level, adversary, learner, scale=self._scale(level.k), action_value=action_value
+            )
+            adversary.update(level, step)
+        for level in trunk:  # by the regrets that now include this board
+            adversary.set_board(level)
+            traversal.pass_down(level, adversary)
+            self._set_model(level, 1 - i)
         self._evaluate_learner(cut, i, 1.0, 1.0)
         for level in traversal.levels[cut.k :]:
             if level is not cut:
                 learner.use_all_rows(level.k)
             learner.update(level, step)
         for level in reversed(trunk):
-            k = level.k + 1
-            scale = self.chance.total(k) / self.chance.n_deals[k]  # the board stands for all
-            action_value = adversary.action_value[level.k]
-            traversal.evaluate(level, adversary, learner, scale=scale, action_value=action_value)
-            self._add_values(level, learner, adversary, scale, 1.0)
-            adversary.update(level, step)
+            self._add_values(level, learner, adversary, self._scale(level.k), 1.0)
             learner.update(level, step)
+
+    def _scale(self, k: int) -> float:
+        """The factor of values after street k of the trunk, where one board stands for all."""
+        return float(self.chance.total(k + 1) / self.chance.n_deals[k + 1])
 
     def _respond(self, level: BoardLevel, i: int, times: float) -> None:
         """Computes the adversary's best response from the cut on: values and choices."""

@@ -17,23 +17,22 @@ from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
 from counterplay.poker.vector.cfr_br_source import (
-    COLUMN_STARTS,
-    GROUPS,
-    ORDERED,
-    PACKED,
+    CHUNK,
+    SUMS,
     action_numbers,
     choice_masks,
-    column_threads,
+    range_columns,
     street_source,
 )
 from counterplay.poker.vector.chance import HoldemChance
-from counterplay.poker.vector.cuda_columns import columns_of
+from counterplay.poker.vector.cuda_columns import columns_of, round_up
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import Step
 
 THREADS = 128
-COLUMNS = GROUPS  # one of `COLUMN_KINDS`
+PARTS = 1  # numbers in half precision for each probability of a range: 2 for single precision
+IN_USE = 16  # iterations whose boards stay on the device
 CHUNKS = 8  # parts in which the holdings of a row are summed
 
 
@@ -48,23 +47,16 @@ class CfrBrStreet:
         self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
         self.starts = len(self.used)
         single = rows == holdings
-        self._columns_kind = COLUMNS
-        self.kernel = device.compile(
-            street_source(street, self.starts, rows, holdings, single, COLUMNS)
-        )
-        self.columns = [sum(columns_of(street, player).counts) for player in (0, 1)]
+        source = street_source(street, self.starts, rows, holdings, single, PARTS)
+        self.kernel = device.compile(source)
+        self._buffers: dict[str, Any] = {}
         self.final = len(street.onward) == 0
-        if not self.final:
-            self._by_card = device.zeros((max(self.columns), N_CARDS, self.starts))
         by_start = street.payoff.transpose(0, 2, 1, 3).reshape(2, nodes, groups * LANES)
         self._payoff = [device.put(by_start[i][:, self.used].astype(np.float32)) for i in (0, 1)]
         self._chunks = CHUNKS if rows < holdings else 1
         plane = (rows, self.starts)
         self._policy = device.zeros((nodes - 1, *plane))
         self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
-        self._packed = self.final and COLUMNS == PACKED
-        if self._packed:
-            self._codes = [device.zeros(path.shape, np.uint16) for path in self.path]
         actions = [len(action_numbers(street, player)) for player in (0, 1)]
         self._collected = [  # values of actions, and own reach
             (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
@@ -82,49 +74,95 @@ class CfrBrStreet:
     def match_regrets(self, regret: Any) -> None:
         """Fills the policy and the probabilities of action sequences."""
         self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
-        for path, codes in zip(self.path, self._codes if self._packed else (), strict=False):
-            arguments = (path, np.int32(len(path)), codes)
-            self.kernel("pack_path")(*self._grid(self.rows), arguments)
 
-    def fill_columns(
-        self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool, out: Any
-    ) -> None:
-        """Fills the columns of `player` against the seat whose rows these are; if `pure`, that seat
-        plays `choice`."""
+    def set_boards(self, boards: BoardBatch) -> None:
+        """Fills the matrices of the last street's boards."""
         n_boards, n = boards.words.shape
+        width = round_up(n)
+        meetings = self._buffer("meetings", (n_boards, width + SUMS, width), np.uint16)
+        self.kernel("meetings")(
+            (-(-width // THREADS), width + SUMS, n_boards), (THREADS,),
+            (boards.words, boards.group_end, np.int32(n), np.int32(width), meetings),
+        )  # fmt: skip
+
+    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        """Returns a buffer that is reused under its name."""
+        buffer = self._buffers.get(name)
+        if buffer is None or buffer.shape != shape:
+            buffer = self._buffers[name] = self._device.empty(shape, dtype)
+        return buffer
+
+    def columns(
+        self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool
+    ) -> tuple[Any, ...]:
+        """Returns the columns of `player` against the seat whose rows these are, as `best` and
+        `value` take them; if `pure`, that seat plays `choice`."""
         name = f"{'pure' if pure else 'policy'}_columns{player}"
-        columns = self.columns[player]
-        path = (self._codes if self._packed else self.path)[1 - player]
-        seat = (path, choice, reach, self._payoff[player], np.int32(n))
+        seat = (self.path[1 - player], choice, reach)
         if self.final:
-            grid = (-(-self.starts // COLUMN_STARTS), columns, n_boards)
-            threads = column_threads(self._columns_kind)
-            order = boards.order if self._columns_kind == ORDERED else boards.group_end
-            self.kernel(name)(grid, (threads,), (boards.words, order, *seat, out))
-            return
+            return self._products(name, player, boards, seat)
+        n_boards, n = boards.words.shape
         assert n_boards == 1, "a street without showdowns has one board"
+        columns = len(columns_of(self.street, player).folds)
+        by_card = self._buffer(f"by card {player}", (columns, N_CARDS, self.starts))
+        out = self._buffer(f"columns {player}", (n, columns, self.starts))
+        seat = (*seat, self._payoff[player], np.int32(n))
         self.kernel(f"{name}_by_card")(
-            *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, self._by_card)
+            *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card)
         )
-        self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, self._by_card, out))
+        self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, by_card, out))
+        return (out,)
+
+    def _products(
+        self, name: str, player: int, boards: BoardBatch, seat: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Returns the products of the boards' matrices with the ranges of the other seat."""
+        n_boards, n = boards.words.shape
+        width, (shown, folded) = round_up(n), range_columns(self.street, player).widths(self.starts)
+        chunks = -(-self.holdings // CHUNK)
+        largest, units = (
+            self._buffer("largest", (chunks, self.starts)),
+            self._buffer("units", (self.starts,)),
+        )
+        self.kernel("largest")(*self._grid(chunks), (seat[2], largest))
+        self.kernel("find_units")(*self._grid(1), (largest, np.int32(chunks), units))
+        shape = (n_boards, width, shown + folded)
+        ranges = [self._buffer(f"ranges {part}", shape, np.uint16) for part in range(PARTS)]
+        parts = (ranges[0], ranges[-1])
+        sizes = (np.int32(n), np.int32(width))
+        self.kernel(name)(
+            *self._grid(width, n_boards), (boards.words, *seat, units, *sizes, *parts)
+        )
+        products = self._buffer("products", (n_boards, width + SUMS, shown))
+        fold_products = self._buffer("fold products", (n_boards, SUMS, folded))
+        meetings = self._buffers["meetings"]
+        for part, array in enumerate(ranges):
+            factor = 2048.0**-part
+            self._device.multiply(meetings, array[:, :, :shown], products, factor, part)
+            self._device.multiply(
+                meetings[:, width:], array[:, :, shown:], fold_products, factor, part
+            )
+        return products, fold_products, *parts, units, self._payoff[player], np.int32(width)
 
     def best(
-        self, player: int, boards: BoardBatch, columns: Any, onward: Any, choice: Any, value: Any
-    ) -> None:
+        self, player: int, boards: BoardBatch, columns: tuple[Any, ...], onward: Any, choice: Any,
+        value: Any,
+    ) -> None:  # fmt: skip
         """Fills the choices and values of a best response."""
         n_boards, n = boards.words.shape
         self.kernel(f"best{player}")(
-            *self._grid(n, n_boards), (columns, boards.words, *onward, np.int32(n), choice, value)
+            *self._grid(n, n_boards), (*columns, boards.words, *onward, np.int32(n), choice, value)
         )
 
     def value(
-        self, player: int, boards: BoardBatch, columns: Any, reach: Any, onward: Any, value: Any
-    ) -> None:
+        self, player: int, boards: BoardBatch, columns: tuple[Any, ...], reach: Any, onward: Any,
+        value: Any,
+    ) -> None:  # fmt: skip
         """Fills the values by the policy, and collects what `update` needs."""
         n_boards, n = boards.words.shape
         self.kernel(f"value{player}")(
             *self._grid(self.rows, self._chunks),
-            (columns, boards.words, boards.member, boards.first, self._policy, reach, *onward,
+            (*columns, boards.words, boards.member, boards.first, self._policy, reach, *onward,
              np.int32(n_boards), np.int32(n), np.int32(self._chunks), *self._collected[player],
              value),
         )  # fmt: skip
@@ -186,7 +224,6 @@ class _Link:
 class _StreetSeat(NamedTuple):
     """A player with its policy on a street."""
 
-    name: str
     player: int
     street: CfrBrStreet
     boards: BoardBatch
@@ -246,6 +283,7 @@ class DeviceCfrBr:
         ]
         self._unused_sum = [street.new_table(1) for street in self._adversary]
         self._buffers: dict[str, Any] = {}
+        self._in_use: list[list[BoardBatch]] = []
         self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
         self._no_choice = device.zeros((1,), np.uint16)
         self._root = device.put(chance.possible[:, None].astype(np.float32))
@@ -257,23 +295,23 @@ class DeviceCfrBr:
             self._update(boards, step)
 
     def _update(self, boards: IterationBoards, step: Step) -> None:
-        learner, adversary = (
-            [BoardBatch(*map(self.device.put, batch)) for batch in batches]
-            for batches in (boards.learner, boards.adversary)
-        )
+        batches = [*boards.learner, *boards.adversary]
+        put = iter(self.device.put_ahead([array for batch in batches for array in batch]))
+        on_device = [BoardBatch(*(next(put) for _ in batch)) for batch in batches]
+        learner, adversary = on_device[: len(boards.learner)], on_device[len(boards.learner) :]
+        self._in_use.append(on_device)
+        if len(self._in_use) > IN_USE:  # the device may still read them
+            self.device.wait()
+            self._in_use.clear()
         blocks = [board.number for board in boards.path[: self._cut]]
+        self._learner[-1].set_boards(learner[-1])
         for i in (0, 1):
             for k, street in enumerate(self._learner):
                 street.match_regrets(self.regret[k][0])
-            for k, street in enumerate(self._adversary):
-                street.match_regrets(self.trunk_regret[k][blocks[k]])
-            self._traverse(i, learner, adversary)
+            self._traverse(i, learner, adversary, blocks, step)
             for k, street in enumerate(self._learner):
                 tables = self.regret[k][0], self.strategy_sum[k][0]
                 street.update(i, step, *tables)
-            for k, street in enumerate(self._adversary):
-                tables = self.trunk_regret[k][blocks[k]], self._unused_sum[k][0]
-                street.update(1 - i, step, *tables)
 
     def _named(self) -> dict[str, Any]:
         named = {"regret": self.regret, "strategy_sum": self.strategy_sum}
@@ -299,37 +337,41 @@ class DeviceCfrBr:
         with self.device.stream:
             return [street.as_block(self.device.get(array[0])) for street, array in pairs]
 
-    def _traverse(self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch]) -> None:
-        """Collects the values of the learner in seat i, and of its adversary in the trunk."""
+    def _traverse(
+        self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch], blocks: list[int],
+        step: Step,
+    ) -> None:  # fmt: skip
+        """Collects the values of the learner in seat i; its adversary is updated in the trunk
+        before."""
         j, cut, last = 1 - i, self._cut, self._last
         own, other = [self._root], [self._root]  # reach of the learner and the adversary, by street
         for k in range(last):
             own.append(self._pass_down("learner", k, i, self._learner[k], boards[k], own[k]))
-        for k in range(cut):
-            street = self._adversary[k]
-            other.append(self._pass_down("adversary", k, j, street, trunk[k], other[k]))
         choice: dict[int, Any] = {}
-        value = {"learner": self._none, "adversary": self._none}
+        value = self._none
         for k in range(last, cut - 1, -1):
-            choice[k], value["adversary"] = self._respond(
-                k, j, boards[k], own[k], value["adversary"]
-            )
+            choice[k], value = self._respond(k, j, boards[k], own[k], value)
+        for k in range(cut - 1, -1, -1):
+            adversary = self._adversary[k]
+            adversary.match_regrets(self.trunk_regret[k][blocks[k]])
+            columns = self._learner[k].columns(j, boards[k], own[k], self._no_choice, False)
+            value = self._value(k, _StreetSeat(j, adversary, trunk[k], own[k]), columns, value)
+            adversary.update(j, step, self.trunk_regret[k][blocks[k]], self._unused_sum[k][0])
+        for k in range(cut):
+            adversary = self._adversary[k]
+            adversary.match_regrets(self.trunk_regret[k][blocks[k]])
+            other.append(self._pass_down("adversary", k, j, adversary, trunk[k], other[k]))
         if last > cut:
             other.append(self._pass_down_choices(cut, j, boards[cut], other[cut], choice[cut]))
-        for k in range(last, cut - 1, -1):
-            seat = _StreetSeat("learner", i, self._learner[k], boards[k], own[k])
-            columns = self._columns(k, i, boards[k])
-            seat.street.fill_columns(i, boards[k], other[k], choice[k], True, columns)
-            value["learner"] = self._value(k, seat, columns, value["learner"])
-        for k in range(cut - 1, -1, -1):
-            learner = _StreetSeat("learner", i, self._learner[k], boards[k], own[k])
-            adversary = _StreetSeat("adversary", j, self._adversary[k], trunk[k], other[k])
-            for seat, faced in ((adversary, learner), (learner, adversary)):
-                columns = self._columns(k, seat.player, seat.boards)
-                faced.street.fill_columns(
-                    seat.player, faced.boards, faced.reach, self._no_choice, False, columns
-                )
-                value[seat.name] = self._value(k, seat, columns, value[seat.name])
+        value = self._none
+        for k in range(last, -1, -1):
+            pure = k >= cut
+            faced = self._learner[k] if pure else self._adversary[k]
+            on = boards[k] if pure else trunk[k]
+            columns = faced.columns(i, on, other[k], choice[k] if pure else self._no_choice, pure)
+            value = self._value(
+                k, _StreetSeat(i, self._learner[k], boards[k], own[k]), columns, value
+            )
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         """Returns a buffer that is reused under its name."""
@@ -346,30 +388,24 @@ class DeviceCfrBr:
         scale, link = boards / self._chance.n_deals[k + 1], self._links[k]
         return values, link.below, np.int32(link.starts), np.float32(scale)
 
-    def _columns(self, k: int, player: int, boards: BoardBatch) -> Any:
-        street = self._learner[k]
-        shape = (*boards.words.shape, street.columns[player], street.starts)
-        return self._buffer(f"columns {k} {player}", shape)
-
     def _respond(self, k: int, j: int, boards: BoardBatch, reach: Any, values: Any) -> Any:
         """Returns the choices of the adversary's best response, and its values by holding."""
         street, shape = self._learner[k], (*boards.words.shape, self._learner[k].starts)
-        columns = self._columns(k, j, boards)
+        columns = street.columns(j, boards, reach, self._no_choice, False)
         choice = self._buffer(f"choice {k}", shape, np.uint16)
         value = self._buffer(f"value {k}", shape)
-        street.fill_columns(j, boards, reach, self._no_choice, False, columns)
         street.best(j, boards, columns, self._onward(k, values), choice, value)
-        out = self._buffer(f"adversary value {k}", (street.holdings, street.starts))
+        out = self._buffer(f"value by holding {k}", (street.holdings, street.starts))
         street.by_holding(boards, value, out)
         return choice, out
 
-    def _value(self, k: int, seat: _StreetSeat, columns: Any, values: Any) -> Any:
+    def _value(self, k: int, seat: _StreetSeat, columns: tuple[Any, ...], values: Any) -> Any:
         """Returns the values of a seat's policy by holding."""
         street, boards = seat.street, seat.boards
         value = self._buffer(f"value {k}", (*boards.words.shape, street.starts))
         onward = self._onward(k, values)
         street.value(seat.player, boards, columns, seat.reach, onward, value)
-        out = self._buffer(f"{seat.name} value {k}", (street.holdings, street.starts))
+        out = self._buffer(f"value by holding {k}", (street.holdings, street.starts))
         street.by_holding(boards, value, out)
         return out
 

@@ -29,16 +29,6 @@ extern "C" __global__ void match_regrets(const TABLE* __restrict__ regret,
 @MATCH@
 }
 
-extern "C" __global__ void pack_path(const float* __restrict__ path, const int sequences,
-    u16* __restrict__ out)
-{   // probabilities in steps of 1 / 65535
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
-    if (start >= STARTS) return;
-    const size_t at = (size_t)row * STARTS + start;
-    for (int q = 0; q < sequences; ++q)
-        out[q * PLANE + at] = (u16)(path[q * PLANE + at] * 65535.f + 0.5f);
-}
-
 extern "C" __global__ void by_holding(const float* __restrict__ value,
     const u16* __restrict__ position, const int boards, const int n, float* __restrict__ out)
 {   // values of a holding, summed over boards: [holding][start]
@@ -53,185 +43,120 @@ extern "C" __global__ void by_holding(const float* __restrict__ value,
 }
 """
 
-#: All columns of a street with showdowns.
-COLUMNS = r"""
-extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
-    const u16* __restrict__ order, const float* __restrict__ path,
-    const u16* __restrict__ choice, const float* __restrict__ reach,
-    const float* __restrict__ payoff, const int n, float* __restrict__ out)
-{   // out[board][k][column][start]; holdings weakest first. They are traversed twice, those of
-    // equal strength in opposite orders (`order`), so that they cancel. Sums by card are in shared
-    // memory; each thread has its own.
-    __shared__ float showdowns[@CARDS@][@THREADS@], folds[@CARDS@][@THREADS@];
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y, b = blockIdx.z;
-    const int own = threadIdx.x;
+#: Showdowns and folds of the last street, as products of matrices with the opponent's ranges. Sums
+#: are in single precision, ranges in half precision, in units of the largest reach at each start.
+MATRICES = r"""
+#define CARDS @CARDS@
+#define SUMS @SUMS@
+#define SHOWDOWN_WIDTH ((size_t)@SHOWDOWN_WIDTH@)
+#define FOLD_WIDTH ((size_t)@FOLD_WIDTH@)
+#define RANGE_WIDTH (SHOWDOWN_WIDTH + FOLD_WIDTH)
+#define CHUNK @CHUNK@
+typedef u16 half_;
+
+__device__ inline half_ halve(const float value)
+{   // a number from 0 to 65,504 to the nearest in half precision
+    return value < 6.103515625e-5f ? (half_)(value * 16777216.f + 0.5f)
+        : (half_)((__float_as_uint(value) + 0x1000u >> 13) - 0x1c000u);
+}
+
+__device__ inline half_ floor_half(const float value)
+{   // the same, truncated
+    return value < 6.103515625e-5f ? (half_)(value * 16777216.f)
+        : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
+}
+
+__device__ inline float widen(const half_ value)
+{   // the inverse
+    return value < 0x400 ? value * 5.9604644775390625e-8f
+        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
+}
+
+extern "C" __global__ void meetings(const unsigned* __restrict__ words,
+    const u16* __restrict__ group_end, const int n, const int width, half_* __restrict__ out)
+{   // out[board][row][j]: for each holding 1 if it is stronger than j, -1 if it is weaker, 0 if both
+    // are equal or share a card; then for each card whether j has it; then 1
+    const int j = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, b = blockIdx.z;
+    if (j >= width) return;
+    half_ meeting = 0;
+    if (j < n && row < n) {
+        const unsigned own = words[(size_t)b * n + row], other = words[(size_t)b * n + j];
+        const bool disjoint = LOW(own) != LOW(other) && LOW(own) != HIGH(other)
+            && HIGH(own) != LOW(other) && HIGH(own) != HIGH(other);
+        if (disjoint && group_end[(size_t)b * n + j] <= row) meeting = 0x3c00;
+        if (disjoint && group_end[(size_t)b * n + row] <= j) meeting = 0xbc00;
+    } else if (j < n && row >= width) {
+        const unsigned other = words[(size_t)b * n + j];
+        const int card = row - width;
+        if (card == CARDS || LOW(other) == card || HIGH(other) == card) meeting = 0x3c00;
+    }
+    out[((size_t)b * (width + SUMS) + row) * width + j] = meeting;
+}
+
+extern "C" __global__ void largest(const float* __restrict__ reach, float* __restrict__ out)
+{   // the largest reach among each CHUNK holdings
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, chunk = blockIdx.y;
     if (start >= STARTS) return;
-    const unsigned* word = words + (size_t)b * n;
-    const u16* reversed = order + (size_t)b * n;
-    const float* y = reach + start;
-    const u16* chosen = choice + (size_t)b * n * STARTS + start;
-    float* to = out + ((size_t)b * n * @COLUMNS@ + column) * STARTS + start;
-    for (int card = 0; card < @CARDS@; ++card) showdowns[card][own] = folds[card][own] = 0.f;
-    float all_showdowns = 0.f, all_folds = 0.f;
-@PARTS@
+    float most = 0.f;
+    for (int h = chunk * CHUNK; h < min(HOLDINGS, (chunk + 1) * CHUNK); ++h)
+        most = fmaxf(most, reach[(size_t)h * STARTS + start]);
+    out[(size_t)chunk * STARTS + start] = most;
+}
+
+extern "C" __global__ void find_units(const float* __restrict__ parts, const int chunks,
+    float* __restrict__ units)
+{   // a power of two, so that the largest reach is at least one and less than two units
+    const int start = blockIdx.x * blockDim.x + threadIdx.x;
+    if (start >= STARTS) return;
+    float most = 0.f;
+    for (int chunk = 0; chunk < chunks; ++chunk)
+        most = fmaxf(most, parts[(size_t)chunk * STARTS + start]);
+    units[start] = most > 1e-30f ? __uint_as_float(__float_as_uint(most) & 0x7f800000u) : 1.f;
 }
 """
 
-#: One of its columns; lines and blocks with @S@ belong to its showdown, with @F@ to its fold.
-COLUMN = r"""
-    if (column == @COLUMN@) {
-        @S@const float p = payoff[(size_t)@SHOWDOWN@ * STARTS + start];
-        @F@const float q = payoff[(size_t)@FOLD@ * STARTS + start];
-        #pragma unroll 4
-        for (int k = 0; k < n; ++k) {
-            const unsigned w = word[k];
-            const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
-            const float here = y[(size_t)h * STARTS];
-            @S@{
-                const float one = @SHOWDOWN_REACH@;
-                const float a = showdowns[low][own], b = showdowns[high][own];
-                to[(size_t)k * @COLUMNS@ * STARTS] = all_showdowns - a - b;
-                showdowns[low][own] = a + one;
-                showdowns[high][own] = b + one;
-                all_showdowns += one;
-            }
-            @F@{
-                const float one = @FOLD_REACH@;
-                folds[low][own] += one;
-                folds[high][own] += one;
-                all_folds += one;
-            }
-        }
-        @S@for (int card = 0; card < @CARDS@; ++card) showdowns[card][own] = -showdowns[card][own];
-        @S@all_showdowns = -all_showdowns;
-        #pragma unroll 4
-        for (int j = 0; j < n; ++j) {
-            const int k = reversed[j];
-            const unsigned w = word[k];
-            const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
-            const float here = y[(size_t)h * STARTS];
-            float total = 0.f;
-            @S@{
-                const float one = @SHOWDOWN_REACH@;
-                const float a = showdowns[low][own], b = showdowns[high][own];
-                total = p * (to[(size_t)k * @COLUMNS@ * STARTS] + all_showdowns - a - b - one);
-                showdowns[low][own] = a + one;
-                showdowns[high][own] = b + one;
-                all_showdowns += one;
-            }
-            @F@total += q * (all_folds - folds[low][own] - folds[high][own] + @FOLD_REACH@);
-            to[(size_t)k * @COLUMNS@ * STARTS] = total;
-        }
-    }
-"""
-
-#: The same in one ordered traversal, two starts a thread: values are written once, none is read.
-GROUPED = r"""
+#: The opponent's range at every terminal, by its policy or by pure choices.
+RANGES = r"""
 extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
-    const u16* __restrict__ group_end, const @PATH@* __restrict__ path,
-    const u16* __restrict__ choice, const float* __restrict__ reach,
-    const float* __restrict__ payoff, const int n, float* __restrict__ out)
-{   // out[board][k][column][start]; holdings weakest first; group_end[k]: where those stronger than
-    // holding k begin. Sums by card are in shared memory; each thread has its own.
-    __shared__ float showdowns[@CARDS@][2][@THREADS@], folds[@CARDS@][2][@THREADS@];
-    const int first = blockIdx.x * 2 * blockDim.x + threadIdx.x, own = threadIdx.x;
-    const int column = blockIdx.y, b = blockIdx.z;
-    if (first >= STARTS) return;
-    const bool two = first + blockDim.x < STARTS;
-    const int start[2] = {first, two ? first + (int)blockDim.x : first};
-    const unsigned* word = words + (size_t)b * n;
-    const u16* ends = group_end + (size_t)b * n;
-    const u16* choices = choice + (size_t)b * n * STARTS;
-    float* to = out + ((size_t)b * n * @COLUMNS@ + column) * STARTS;
-    for (int card = 0; card < @CARDS@; ++card)
-        for (int u = 0; u < 2; ++u) showdowns[card][u][own] = folds[card][u][own] = 0.f;
-    float all_showdowns[2] = {0.f, 0.f}, all_folds[2] = {0.f, 0.f};
-@PARTS@
+    const float* __restrict__ path, const u16* __restrict__ choice,
+    const float* __restrict__ reach, const float* __restrict__ units, const int n, const int width,
+    half_* __restrict__ ranges, half_* __restrict__ rests)
+{   // ranges[board][k][sequence][start], and what half precision leaves out, times 2,048
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
+    if (start >= STARTS) return;
+    const size_t at = ((size_t)b * width + k) * RANGE_WIDTH + start;
+    const unsigned w = k < n ? words[(size_t)b * n + k] : 0;
+    const float here = k < n ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
+    const u16* chosen = choice + (size_t)b * n * STARTS + start;
+@PUT@
 }
 """
 
-#: One of its columns. The sums of showdowns begin with minus the reach of all holdings and gain
-#: twice that of the weaker ones, once that of equal ones.
-GROUPED_COLUMN = r"""
-    if (column == @COLUMN@) {
-        #pragma unroll 4
-        for (int k = 0; k < n; ++k) {
-            const unsigned w = word[k];
-            const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
-            #pragma unroll
-            for (int u = 0; u < 2; ++u) {
-                const float here = reach[(size_t)h * STARTS + start[u]];
-                @S@{
-                    const float one = @SHOWDOWN_REACH@;
-                    showdowns[low][u][own] -= one;
-                    showdowns[high][u][own] -= one;
-                    all_showdowns[u] -= one;
-                }
-                @F@{
-                    const float one = @FOLD_REACH@;
-                    folds[low][u][own] += one;
-                    folds[high][u][own] += one;
-                    all_folds[u] += one;
-                }
-            }
-        }
-        for (int begin = 0, end; begin < n; begin = end) {
-            end = ends[begin];
-            @S@{
-                #pragma unroll 4
-                for (int k = begin; k < end; ++k) {
-                    const unsigned w = word[k];
-                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
-                    #pragma unroll
-                    for (int u = 0; u < 2; ++u) {
-                        const float here = reach[(size_t)h * STARTS + start[u]];
-                        const float one = @SHOWDOWN_REACH@;
-                        showdowns[low][u][own] += one;
-                        showdowns[high][u][own] += one;
-                        all_showdowns[u] += one;
-                    }
-                }
-            }
-            #pragma unroll 4
-            for (int k = begin; k < end; ++k) {
-                const unsigned w = word[k];
-                const int low = LOW(w), high = HIGH(w);
-                #pragma unroll
-                for (int u = 0; u < 2; ++u) {
-                    float total = 0.f;
-                    @S@{
-                        const float p = payoff[(size_t)@SHOWDOWN@ * STARTS + start[u]];
-                        total = p * (all_showdowns[u] - showdowns[low][u][own]
-                            - showdowns[high][u][own]);
-                    }
-                    @F@{
-                        const int h = HOLDING(w);
-                        const float here = reach[(size_t)h * STARTS + start[u]];
-                        const float q = payoff[(size_t)@FOLD@ * STARTS + start[u]];
-                        total += q * (all_folds[u] - folds[low][u][own] - folds[high][u][own]
-                            + @FOLD_REACH@);
-                    }
-                    to[(size_t)k * @COLUMNS@ * STARTS + start[u]] = total;
-                }
-            }
-            @S@{
-                #pragma unroll 4
-                for (int k = begin; k < end; ++k) {
-                    const unsigned w = word[k];
-                    const int low = LOW(w), high = HIGH(w), h = HOLDING(w);
-                    #pragma unroll
-                    for (int u = 0; u < 2; ++u) {
-                        const float here = reach[(size_t)h * STARTS + start[u]];
-                        const float one = @SHOWDOWN_REACH@;
-                        showdowns[low][u][own] += one;
-                        showdowns[high][u][own] += one;
-                        all_showdowns[u] += one;
-                    }
-                }
-            }
-        }
-    }
+#: How a kernel finds the values of terminals: on the last street, and on another one.
+LAST_COLUMNS = r"""
+    const unsigned word = words[row];
+    const int low = LOW(word), high = HIGH(word);
+    const float* won = products + ((size_t)b * (width + SUMS) + k) * SHOWDOWN_WIDTH + start;
+    const float* sums = products + ((size_t)b * (width + SUMS) + width) * SHOWDOWN_WIDTH + start;
+    const float* fold_sums = fold_products + (size_t)b * SUMS * FOLD_WIDTH + start;
+    const size_t range_at = ((size_t)b * width + k) * RANGE_WIDTH + start;
 """
+LAST_COLUMNS_ARGUMENTS = """const float* __restrict__ products,
+    const float* __restrict__ fold_products, const half_* __restrict__ ranges,
+    const half_* __restrict__ rests, const float* __restrict__ units,
+    const float* __restrict__ payoff, const int width"""
+LAST_COLUMNS_MACROS = r"""
+#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
+#define at_showdown(node, c) (stake(node) * won[(size_t)(c) * STARTS])
+#define range_of(c) (widen(ranges[range_at + (c)])@REST@)
+#define met(sums, wide, c, own) (sums[CARDS * wide + (size_t)(c) * STARTS]     - sums[low * wide + (size_t)(c) * STARTS] - sums[high * wide + (size_t)(c) * STARTS] + own)
+#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c,     range_of((size_t)(c) * STARTS)))
+#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c,     range_of(SHOWDOWN_WIDTH + (size_t)(c) * STARTS)))
+"""
+FOLD_COLUMNS = """
+    const float* column = columns + row * @COLUMNS@ * STARTS + start;
+"""
+FOLD_COLUMNS_ARGUMENTS = "const float* __restrict__ columns"
 
 #: Columns of a street without showdowns: the sums need no order.
 FOLDS = r"""
@@ -280,7 +205,7 @@ extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
 
 #: A best response.
 BEST = r"""
-extern "C" __global__ void best@PLAYER@(const float* __restrict__ columns,
+extern "C" __global__ void best@PLAYER@(@ARGUMENTS@,
     const unsigned* __restrict__ words, const float* __restrict__ below,
     const int* __restrict__ below_start, const int starts_below, const float scale, const int n,
     u16* __restrict__ choice, float* __restrict__ value)
@@ -288,7 +213,7 @@ extern "C" __global__ void best@PLAYER@(const float* __restrict__ columns,
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
     if (start >= STARTS) return;
     const size_t row = (size_t)b * n + k;
-    const float* column = columns + row * @COLUMNS@ * STARTS + start;
+@FIND@
     const float* onward = below + (size_t)HOLDING(words[row]) * starts_below;
     unsigned choices = 0;
 @TREE@
@@ -299,7 +224,7 @@ extern "C" __global__ void best@PLAYER@(const float* __restrict__ columns,
 
 #: Values by a policy, and the update of the tables.
 VALUE = r"""
-extern "C" __global__ void value@PLAYER@(const float* __restrict__ columns,
+extern "C" __global__ void value@PLAYER@(@ARGUMENTS@,
     const unsigned* __restrict__ words, const u16* __restrict__ member,
     const int* __restrict__ first, const float* __restrict__ policy,
     const float* __restrict__ reach, const float* __restrict__ below,
@@ -308,23 +233,24 @@ extern "C" __global__ void value@PLAYER@(const float* __restrict__ columns,
     float* __restrict__ own_reaches, float* __restrict__ value)
 {   // values by the player's policy; sums by row of the values of its actions and of its own reach.
     // `member`: positions of each row's holdings on each board, from `first[board][row]` on
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, chunk = blockIdx.z;
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y, chunk = blockIdx.z;
     if (start >= STARTS) return;
-    const size_t at = (size_t)row * STARTS + start;
+    const size_t at = (size_t)r * STARTS + start;
     float sum[@ACTIONS@], own_reach = 0.f;
     for (int a = 0; a < @ACTIONS@; ++a) sum[a] = 0.f;
 @LOAD@
     for (int b = chunk; b < boards; b += chunks) {
-        const int* begin = first + (size_t)b * (ROWS + 1) + row;
+        const int* begin = first + (size_t)b * (ROWS + 1) + r;
         for (int j = begin[0]; j < begin[1]; ++j) {
-            const size_t at_board = (size_t)b * n + member[(size_t)b * n + j];
-            const int h = HOLDING(words[at_board]);
-            const float* column = columns + at_board * @COLUMNS@ * STARTS + start;
+            const int k = member[(size_t)b * n + j];
+            const size_t row = (size_t)b * n + k;
+            const int h = HOLDING(words[row]);
+@FIND@
             const float* onward = below + (size_t)h * starts_below;
 @TREE@
 @ADD@
             own_reach += reach[(size_t)h * STARTS + start];
-            value[at_board * STARTS + start] = v0;
+            value[row * STARTS + start] = v0;
         }
     }
     for (int a = 0; a < @ACTIONS@; ++a)

@@ -8,30 +8,54 @@ beside it (`cuda_columns.py`): its value for every holding of the board.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_kernels import (
     BEST,
-    COLUMN,
-    COLUMNS,
     COMMON,
     DOWN,
+    FOLD_COLUMNS,
+    FOLD_COLUMNS_ARGUMENTS,
     FOLDS,
-    GROUPED,
-    GROUPED_COLUMN,
+    LAST_COLUMNS,
+    LAST_COLUMNS_ARGUMENTS,
+    LAST_COLUMNS_MACROS,
+    MATRICES,
+    RANGES,
     VALUE,
 )
-from counterplay.poker.vector.cuda_columns import children, columns_of, tree_code
+from counterplay.poker.vector.cuda_columns import children, columns_of, round_up, tree_code
 from counterplay.poker.vector.public_tree import Street
 
 BITS = 2  # of a choice: at most three actions
-#: Starts of a block that fills columns: its sums by card fit in shared memory.
-COLUMN_STARTS = 64
-#: How columns with showdowns are filled: in two traversals; in one, by groups of equal strength;
-#: the latter with probabilities of 16 bits.
-ORDERED, GROUPS, PACKED = COLUMN_KINDS = ("ordered", "grouped", "packed")
+#: Rows of sums over the holdings with each card, and over all, to a multiple of 8.
+SUMS = round_up(N_CARDS + 1)
+CHUNK = 32  # holdings whose largest reach a thread finds
+
+
+class RangeColumns(NamedTuple):
+    """The opponent's own action sequences at terminals of the last street: those with a showdown,
+    and those with only a fold. Each has a column for every start."""
+
+    showdowns: list[int]
+    folds: list[int]
+
+    def widths(self, starts: int) -> tuple[int, int]:
+        """Returns the columns of both kinds, to multiples of 8."""
+        return round_up(len(self.showdowns) * starts), round_up(max(len(self.folds), 1) * starts)
+
+
+def range_columns(street: Street, player: int) -> RangeColumns:
+    """Returns the columns for a player's values."""
+    sequence = street.sequence[1 - player]
+    shown = street.folded[street.terminals] == NO_FOLD
+    showdowns = sorted({int(sequence[k]) for k in street.terminals[shown]})
+    folds = {int(sequence[k]) for k in street.terminals[~shown]}
+    return RangeColumns(showdowns, sorted(folds - set(showdowns)))
 
 
 def decisions_of(street: Street, player: int) -> list[int]:
@@ -61,23 +85,27 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
 
 
 def street_source(
-    street: Street, starts: int, rows: int, holdings: int, single: bool, kind: str
+    street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int
 ) -> str:
-    """Returns all kernels of a street; `single`: for tables in single precision; `kind`: one of
-    `COLUMN_KINDS`."""
+    """Returns all kernels of a street; `single`: for tables in single precision; `parts`: numbers
+    in half precision for each probability of a range, 1 or 2."""
     table = "float" if single else "double"
     sizes = {"TABLE": table, "STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
-    parts = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
+    code = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
+    last = len(street.onward) == 0
+    if last:
+        showdown_width, fold_width = range_columns(street, 0).widths(starts)
+        marks = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK}
+        marks |= {"SHOWDOWN_WIDTH": showdown_width, "FOLD_WIDTH": fold_width}
+        rest = " + widen(rests[range_at + (c)]) / 2048.f" if parts == 2 else ""
+        code.append(_filled(MATRICES + LAST_COLUMNS_MACROS, {**marks, "REST": rest}))
     for player in (0, 1):
-        showdowns = columns_of(street, player).showdowns
         for pure in (False, True):
-            parts.append(
-                _columns(street, player, pure, kind) if showdowns else _folds(street, player, pure)
+            code.append(
+                _ranges(street, player, pure, parts) if last else _folds(street, player, pure)
             )
-        parts += [_best(street, player), _value(street, player)]
-    if len(street.onward):
-        parts.append(DOWN)
-    return "".join(parts)
+        code += [_best(street, player), _value(street, player)]
+    return "".join(code if last else [*code, DOWN])
 
 
 def _filled(source: str, marks: dict[str, object]) -> str:
@@ -117,16 +145,8 @@ def _regret_matching(street: Street) -> str:
     return _indented(lines, 4)
 
 
-def _terminals(street: Street, player: int) -> list[tuple[int, int]]:
-    """Returns for every column the nodes of its showdown and its fold, -1 where it has none."""
-    columns = columns_of(street, player)
-    alone = [(k, -1) for k in columns.showdowns] + [(-1, k) for k in columns.folds]
-    return [*alone, *columns.both]
-
-
-def _reach_code(street: Street, other: int, terminal: int, pure: bool) -> str:
-    """Returns code for the opponent's reach of holding h, at position k, at a terminal."""
-    sequence = int(street.sequence[other, terminal])
+def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
+    """Returns code for the opponent's reach of holding h, at position k, after its sequence."""
     if pure:
         masks, values = choice_masks(street, other)
         taken = f"(chosen[(size_t)k * STARTS] & {masks[sequence]}) == {values[sequence]}"
@@ -134,89 +154,83 @@ def _reach_code(street: Street, other: int, terminal: int, pure: bool) -> str:
     return f"here * path[({sequence} * ROWS + ROW(w)) * STARTS + start]"
 
 
-def _without(lines: list[str], mark: str) -> list[str]:
-    """Returns the lines without those of a mark; a mark before a brace is that of a block."""
-    kept: list[str] = []
-    end = None
-    for line in lines:
-        if end is not None:
-            end = None if line == end else end
-        elif line.strip() == f"{mark}{{":
-            end = line.replace(f"{mark}{{", "}")
-        elif not line.strip().startswith(mark):
-            kept.append(line)
-    return kept
-
-
-def _grouped_reach(reach: str, packed: bool) -> str:
-    """Returns the same for one of the two starts of a thread."""
-    reach = reach.replace("chosen[(size_t)k * STARTS]", "choices[(size_t)k * STARTS + start[u]]")
-    reach = reach.replace("+ start]", "+ start[u]]")
-    return reach.replace("* path[", "* (1.f / 65535.f) * path[") if packed else reach
-
-
-def _column(
-    street: Street, player: int, column: int, showdown: int, fold: int, pure: bool, kind: str
-) -> str:
-    lines = (COLUMN if kind == ORDERED else GROUPED_COLUMN).splitlines()
-    marks: dict[str, object] = {"COLUMN": column, "S": "", "F": ""}
-    for mark, name, terminal in (("@S@", "SHOWDOWN", showdown), ("@F@", "FOLD", fold)):
-        if terminal < 0:
-            lines = _without(lines, mark)
-        else:
-            reach = _reach_code(street, 1 - player, terminal, pure)
-            if kind != ORDERED:
-                reach = _grouped_reach(reach, kind == PACKED)
-            marks |= {name: terminal, f"{name}_REACH": reach}
-    return _filled("\n".join(lines), marks)
-
-
 def _column_kernel(player: int, pure: bool) -> str:
     return f"{'pure' if pure else 'policy'}_columns{player}"
 
 
-def _columns(street: Street, player: int, pure: bool, kind: str) -> str:
-    """Returns the columns of a player's values against the opponent's policy, or its `pure`
-    choices."""
-    terminals = _terminals(street, player)
-    parts = [_column(street, player, j, *nodes, pure, kind) for j, nodes in enumerate(terminals)]
-    marks: dict[str, object] = {"NAME": _column_kernel(player, pure), "PARTS": "\n".join(parts)}
-    marks |= {"COLUMNS": len(terminals), "CARDS": N_CARDS, "THREADS": column_threads(kind)}
-    marks["PATH"] = "u16" if kind == PACKED else "float"
-    return _filled(COLUMNS if kind == ORDERED else GROUPED, marks)
-
-
-def column_threads(kind: str) -> int:
-    """Returns the threads of a block that fills columns."""
-    return COLUMN_STARTS if kind == ORDERED else COLUMN_STARTS // 2
+def _ranges(street: Street, player: int, pure: bool, parts: int) -> str:
+    """Returns the opponent's ranges for a player's values, on the last street."""
+    columns, lines = range_columns(street, player), []
+    for offset, sequences in (("0", columns.showdowns), ("SHOWDOWN_WIDTH", columns.folds)):
+        for c, sequence in enumerate(sequences):
+            value = _reach_code(street, 1 - player, sequence, pure)
+            slot = f"at + {offset} + {c} * STARTS"
+            lines += ["{", f"    const float one = k < n ? {value} : 0.f;"]
+            lines.append(f"    ranges[{slot}] = halve(one);")
+            if parts == 2:
+                lines[-1:] = [
+                    "    const half_ rough = floor_half(one);",
+                    f"    ranges[{slot}] = rough;",
+                    f"    rests[{slot}] = halve((one - widen(rough)) * 2048.f);",
+                ]
+            lines.append("}")
+    marks = {"NAME": _column_kernel(player, pure), "PUT": _indented(lines, 4)}
+    return _filled(RANGES, marks)
 
 
 def _folds(street: Street, player: int, pure: bool) -> str:
-    """Returns the same for a street without showdowns."""
-    folds = [fold for _, fold in _terminals(street, player)]
+    """Returns the columns of a player's values on a street without showdowns."""
+    folds, sequence = columns_of(street, player).folds, street.sequence[1 - player]
     cases = [
         f"if (column == {j}) total += payoff[(size_t){fold} * STARTS + start]"
-        f" * {_reach_code(street, 1 - player, fold, pure)};"
+        f" * {_reach_code(street, 1 - player, int(sequence[fold]), pure)};"
         for j, fold in enumerate(folds)
     ]
     marks: dict[str, object] = {"NAME": _column_kernel(player, pure), "CARDS": N_CARDS}
     return _filled(FOLDS, {**marks, "COLUMNS": len(folds), "BY_COLUMN": _indented(cases, 4)})
 
 
+def _terminal_code(street: Street, player: int) -> dict[str, str]:
+    """Returns code for the values of `tree_code`'s columns on the last street."""
+    ranges, columns = range_columns(street, player), columns_of(street, player)
+
+    def code(k: int) -> str:
+        sequence = int(street.sequence[1 - player, k])
+        if street.folded[k] == NO_FOLD:
+            return f"at_showdown({k}, {ranges.showdowns.index(sequence)})"
+        if sequence in ranges.showdowns:
+            return f"at_own_fold({k}, {ranges.showdowns.index(sequence)})"
+        return f"at_fold({k}, {ranges.folds.index(sequence)})"
+
+    named = {f"showdown({j})": code(k) for j, k in enumerate(columns.showdowns)}
+    named |= {f"fold({j})": code(k) for j, k in enumerate(columns.folds)}
+    both = {f"both({j})": f"({code(s)} + {code(f)})" for j, (s, f) in enumerate(columns.both)}
+    return named | both
+
+
 def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list[str]:
-    """Returns `tree_code` over columns in the order of `_terminals`."""
-    showdowns, folds, _ = columns_of(street, player).counts
+    """Returns `tree_code` with the columns of the street's kernels."""
 
     def onward(end: int) -> str:
         return f"scale * onward[below_start[{end} * STARTS + start]]"
 
+    terminals = _terminal_code(street, player) if len(street.onward) == 0 else {}
     lines = []
     for line in tree_code(street, player, own, onward):
         line = line.replace("-fold(", "fold(")  # payoffs have their sign here
-        line = line.replace("showdown(", "column_of(")
-        line = line.replace("fold(", f"column_of({showdowns} + ")
-        lines.append(line.replace("both(", f"column_of({showdowns + folds} + "))
-    return ["#define column_of(j) column[(size_t)(j) * STARTS]", *lines]
+        for name, code in terminals.items():
+            line = line.replace(f" {name}", f" {code}")
+        lines.append(line if terminals else line.replace("fold(", "column_of("))
+    macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
+    return lines if terminals else [macro, *lines]
+
+
+def _column_marks(street: Street, player: int) -> dict[str, object]:
+    """Returns what a kernel is given of the columns, and how it finds those of a holding."""
+    if len(street.onward) == 0:
+        return {"ARGUMENTS": LAST_COLUMNS_ARGUMENTS, "FIND": LAST_COLUMNS}
+    find = _filled(FOLD_COLUMNS, {"COLUMNS": len(columns_of(street, player).folds)})
+    return {"ARGUMENTS": FOLD_COLUMNS_ARGUMENTS, "FIND": find}
 
 
 def _best(street: Street, player: int) -> str:
@@ -229,8 +243,8 @@ def _best(street: Street, player: int) -> str:
             best = f"fmaxf({best}, v{c})"
         choices.append(f"choices |= (unsigned)({choice}) << {BITS * j};")
     code = [*_tree(street, player, None), *choices]
-    columns = len(_terminals(street, player))
-    return _filled(BEST, {"PLAYER": player, "COLUMNS": columns, "TREE": _indented(code, 4)})
+    marks = {"PLAYER": player, "TREE": _indented(code, 4)}
+    return _filled(BEST, {**_column_marks(street, player), **marks})
 
 
 def _value(street: Street, player: int) -> str:
@@ -251,11 +265,10 @@ def _value(street: Street, player: int) -> str:
             ]
     marks = {
         "PLAYER": player,
-        "COLUMNS": len(_terminals(street, player)),
         "ACTIONS": len(numbers),
         "LOAD": _indented(load, 4),
         "TREE": _indented(_tree(street, player, lambda c: f"o{c}"), 12),
         "ADD": _indented([f"sum[{j}] += v{c};" for c, j in numbers.items()], 12),
         "UPDATE": _indented(update, 4),
     }
-    return _filled(VALUE, marks)
+    return _filled(VALUE, {**_column_marks(street, player), **marks})

@@ -118,7 +118,7 @@ def multiply(device: Device, meetings: Any, classes: int, reach: Products, out: 
     folds = 2 * classes if meetings.shape[2] == 4 * classes else 0
     for right, result, begin in zip(reach, out, (0, folds, 0), strict=True):
         if right.shape[2]:
-            device.multiply(meetings, right, result, begin)
+            device.multiply(meetings[:, :, begin : begin + right.shape[1]], right, result)
 
 
 def round_up(number: int, by: int = 8) -> int:
