@@ -3,8 +3,9 @@
 The learner in each seat is a run of its own: in every iteration the opponent's best response to its
 current strategy is computed, and the learner's regrets are those against that response. The
 learner's average converges to an equilibrium, or, if only the learner has an abstraction, to the
-least exploitable strategy of the abstraction. Symbols are those of `cfr.py`. Deviations: regret
-matching+ and linear weights in the average by default.
+least exploitable strategy of the abstraction. Symbols are those of `cfr.py`. Deviations: linear
+weights in the average by default, and regret matching+ where no boards are sampled (where they are,
+it learns more slowly).
 
 Rules with an engine of their own name it in a method `cfr_br`: in hold'em the learner has a card
 abstraction and its opponent has none (`poker/vector/cfr_br.py`).
@@ -172,7 +173,7 @@ def _check_hidden(game: Game) -> None:
 
 
 class CfrBr(Solver):
-    """`plus`: regret matching+; `ramp`: the weight of iteration t in the regrets is t up to this
+    """`plus`: regret matching+, the default where nothing is sampled; `ramp`: the weight of iteration t in the regrets is t up to this
     one, then constant, so that a long run forgets its beginning; `averaging`: its weight in the
     average, t ("linear") or 1 ("uniform"); `current`: the strategy is the current one, not the
     average; `threads`: 1, or 2 for one a seat; `backend`: "cpu", or in hold'em "cuda" for a
@@ -188,14 +189,15 @@ class CfrBr(Solver):
         seed: int,
         problem: Problem | None = None,
         *,
-        plus: bool = True,
+        plus: bool | None = None,
         ramp: int = 1,
         averaging: str = "linear",
         current: bool = False,
         threads: int = 1,
         backend: str = "cpu",
     ) -> None:
-        given = {"plus": flag(plus, "plus"), "averaging": averaging}
+        plus = not self.draws(game) if plus is None else flag(plus, "plus")
+        given: dict[str, Any] = {"plus": plus, "averaging": averaging}
         linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
         self._current = flag(current, "current")
         where = {"backend": one_of(backend, BACKENDS, "backend")} if backend != "cpu" else {}
