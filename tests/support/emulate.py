@@ -95,8 +95,9 @@ class EmulatedDevice:
 
     def multiply(
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, factor: float = 1.0,
-        add: int = 0,
+        add: int = 0, transposed: bool = False,
     ) -> None:  # fmt: skip
+        left = left.swapaxes(1, 2) if transposed else left
         single = (array.view(np.float16).astype(np.float32) for array in (left, right))
         product = np.float32(factor) * np.matmul(*single)
         out[...] = out + product if add else product

@@ -272,9 +272,7 @@ def _as_device_block(street: Street, block: np.ndarray) -> np.ndarray:
 
 
 @needs_compiler
-@pytest.mark.parametrize(
-    ("parts", "symmetric"), [(2, False), (2, True), (1, True)]
-)
+@pytest.mark.parametrize(("parts", "symmetric"), [(2, False), (2, True), (1, True)])
 def test_an_iteration_on_the_device_equals_one_on_the_processor(
     parts: int, symmetric: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

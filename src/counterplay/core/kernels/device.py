@@ -100,15 +100,20 @@ class Device:
         """Waits until all work on the stream is done."""
         self._stream.synchronize()
 
-    def multiply(self, left: Any, right: Any, out: Any, factor: float = 1.0, add: int = 0) -> None:
-        """out[b] = factor left[b] right[b] in single precision, or += with `add` = 1. Both are in
-        half precision; rows may be parts of longer ones."""
-        (boards, rows, inner), columns = left.shape, right.shape[2]
+    def multiply(
+        self, left: Any, right: Any, out: Any, factor: float = 1.0, add: int = 0,
+        transposed: bool = False,
+    ) -> None:  # fmt: skip
+        """out[b] = factor left[b] right[b] in single precision, or += with `add` = 1; with the
+        transposed matrices left[b] if `transposed`. Both are in half precision; rows may be parts
+        of longer ones."""
+        boards, inner, columns = right.shape
+        rows = left.shape[2] if transposed else left.shape[1]
         handle = self._handle()
         self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
         scalars = np.array([factor, add], np.float32)
         self._cublas.gemmStridedBatchedEx(  # column-major there, hence transposed
-            handle, 0, 0, columns, rows, inner, scalars[:1].ctypes.data,
+            handle, 0, int(transposed), columns, rows, inner, scalars[:1].ctypes.data,
             right.data.ptr, _HALF, right.strides[1] // 2, right.strides[0] // 2,
             left.data.ptr, _HALF, left.strides[1] // 2, left.strides[0] // 2,
             scalars[1:].ctypes.data,

@@ -26,12 +26,62 @@ class BoardBatch(NamedTuple):
     """b boards of a street with n holdings each, and the rows of a seat there."""
 
     words: np.ndarray  # uint32[b, n]: low card, high card and row; weakest first
-    order: np.ndarray  # uint16[b, n]: positions, weakest first, those of equal strength reversed
     group_end: np.ndarray  # uint16[b, n]: the first position of greater strength
     position: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     row: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
     member: np.ndarray  # uint16[b, n]: positions, row by row
     first: np.ndarray  # int32[b, rows + 1]: where each row's positions begin
+
+
+class ClassBatch(NamedTuple):
+    """The same boards: holdings that a seat has played and plays alike form a class."""
+
+    member: np.ndarray  # uint16[b, n]: positions, class by class, row by row
+    first: np.ndarray  # uint16[b, n + 1]: where each class's positions begin; n without a class
+    first_of_row: np.ndarray  # int32[b, rows + 1]: the first class of each row
+    class_of: np.ndarray  # uint16[b, n]: of each position
+
+
+def new_classes(boards: int, n: int, rows: int) -> ClassBatch:
+    return ClassBatch(
+        np.zeros((boards, n), dtype=np.uint16),
+        np.full((boards, n + 1), n, dtype=np.uint16),
+        np.zeros((boards, rows + 1), dtype=np.int32),
+        np.zeros((boards, n), dtype=np.uint16),
+    )
+
+
+@jit
+def fill_classes(
+    b: int, board: Board, path_class: np.ndarray, batch: BoardBatch, out: ClassBatch
+) -> int:
+    """Fills the classes of board b from its rows; `path_class`: of each holding, alike on all
+    streets before. Returns their number."""
+    at, rows = index(b), index(batch.first.shape[1]) - ONE
+    classes = index(0)
+    for r in range(rows):
+        first, last = index(batch.first[at, r]), index(batch.first[at, r + ONE])
+        for j in range(first, last):  # insertion sort by the class of the path
+            k = batch.member[at, j]
+            key, i = path_class[index(board.holding[index(k)])], j
+            while i > first:
+                before = out.member[at, i - ONE]
+                if path_class[index(board.holding[index(before)])] <= key:
+                    break
+                out.member[at, i] = before
+                i -= ONE
+            out.member[at, i] = k
+        out.first_of_row[at, r] = classes
+        for j in range(first, last):
+            k = index(out.member[at, j])
+            before = index(out.member[at, j - ONE]) if j > first else k
+            h, other = index(board.holding[k]), index(board.holding[before])
+            if j == first or path_class[h] != path_class[other]:
+                out.first[at, classes] = j
+                classes += ONE
+            out.class_of[at, k] = classes - ONE
+    out.first_of_row[at, rows] = classes
+    return np.int64(classes)  # type: ignore[return-value]
 
 
 def new_batch(boards: int, n: int, holdings: int, rows: int) -> BoardBatch:
@@ -40,9 +90,7 @@ def new_batch(boards: int, n: int, holdings: int, rows: int) -> BoardBatch:
 
     words = np.zeros((boards, n), dtype=np.uint32)
     first = np.zeros((boards, rows + 1), dtype=np.int32)
-    return BoardBatch(
-        words, shorts(n), shorts(n), shorts(holdings), shorts(holdings), shorts(n), first
-    )
+    return BoardBatch(words, shorts(n), shorts(holdings), shorts(holdings), shorts(n), first)
 
 
 @jit
@@ -63,7 +111,6 @@ def fill_batch(b: int, board: Board, row: np.ndarray, out: BoardBatch) -> None:
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
         for k in range(first, last):
-            out.order[at, k] = first + last - ONE - k
             out.group_end[at, k] = last
     for r in range(rows):
         out.first[at, r + ONE] += out.first[at, r]
@@ -81,10 +128,11 @@ def fill_batch(b: int, board: Board, row: np.ndarray, out: BoardBatch) -> None:
 @jit
 def _fill_next_street(
     deck: np.ndarray, work: ListingWorkspace, cards: Any, street: int, size: int, row: np.ndarray,
-    out: BoardBatch,
-) -> None:  # fmt: skip
-    """Fills all boards that follow the first `size` cards of a board by one card."""
-    b = 0
+    path_class: np.ndarray, out: BoardBatch, classes: ClassBatch,
+) -> int:  # fmt: skip
+    """Fills all boards that follow the first `size` cards of a board by one card. Returns the
+    largest number of classes."""
+    b, most = 0, np.int64(0)
     for k in range(index(len(deck))):
         if on_board(work.chance, size, deck[k]):
             continue
@@ -92,7 +140,9 @@ def _fill_next_street(
         list_live_holdings(deck, work, size + 1, True)
         fill_buckets(cards, work.chance, street, row)
         fill_batch(b, work.board, row, out)
+        most = max(most, fill_classes(b, work.board, path_class, out, classes))
         b += 1
+    return int(most)
 
 
 class IterationBoards(NamedTuple):
@@ -101,6 +151,8 @@ class IterationBoards(NamedTuple):
     path: list[DealtBoard]
     learner: list[BoardBatch]  # with the learner's rows, for each street
     adversary: list[BoardBatch]  # with the adversary's, for each street of the trunk
+    classes: ClassBatch  # of the learner's holdings on the last street
+    most_classes: int  # on any of its boards
 
 
 class IterationBoardSource:
@@ -136,19 +188,28 @@ class IterationBoardSource:
             path.append(chance.sample(k, path[-1], rng))
         work, row = chance.new_workspace(), np.zeros(chance.n_holdings, dtype=np.int64)
         learner, adversary = [], []
+        path_class, last = np.zeros(chance.n_holdings, dtype=np.int64), self._n_streets - 1
         for k, dealt in enumerate(path):
-            board = chance.lay_out(work, dealt, k == self._n_streets - 1)
+            board = chance.lay_out(work, dealt, k == last)
             rows.fill(k, dealt, row)
             learner.append(self._one_board(k, board, row, rows.count(k)))
             if k < cut:
-                classes = chance.classes(dealt)
-                adversary.append(self._one_board(k, board, classes, chance.n_holdings))
-        if self._n_children:
-            k, n = cut + 1, self._n_children
-            batch = new_batch(n, self._n_holdings[k], chance.n_holdings, rows.count(k))
-            _fill_next_street(chance.deck, work, rows.cards, k, chance.sizes[cut], row, batch)
-            learner.append(batch)
-        return IterationBoards(path, learner, adversary)
+                alike = chance.classes(dealt)
+                adversary.append(self._one_board(k, board, alike, chance.n_holdings))
+            if k < last:
+                both = path_class * rows.count(k) + np.where(row < rows.count(k), row, 0)
+                path_class = np.unique(both, return_inverse=True)[1].astype(np.int64)
+        n, n_boards = self._n_holdings[last], max(self._n_children, 1)
+        classes = new_classes(n_boards, n, rows.count(last))
+        if not self._n_children:
+            most = fill_classes(0, board, path_class, learner[-1], classes)
+            return IterationBoards(path, learner, adversary, classes, most)
+        batch = new_batch(n_boards, n, chance.n_holdings, rows.count(last))
+        learner.append(batch)
+        most = _fill_next_street(
+            chance.deck, work, rows.cards, last, chance.sizes[cut], row, path_class, batch, classes
+        )
+        return IterationBoards(path, learner, adversary, classes, most)
 
     def _one_board(self, k: int, board: Board, row: np.ndarray, rows: int) -> BoardBatch:
         batch = new_batch(1, self._n_holdings[k], self._chance.n_holdings, rows)

@@ -7,6 +7,7 @@ follows. Sums are taken in a fixed order, so a seed gives the same bits on one k
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,12 @@ from counterplay.core.base.errors import BadParameter, TooLarge
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
+from counterplay.poker.vector.cfr_br_boards import (
+    BoardBatch,
+    ClassBatch,
+    IterationBoards,
+    IterationBoardSource,
+)
 from counterplay.poker.vector.cfr_br_source import (
     CHUNK,
     SUMS,
@@ -34,6 +40,16 @@ THREADS = 128
 PARTS = 1  # numbers in half precision for each probability of a range: 2 for single precision
 IN_USE = 16  # iterations whose boards stay on the device
 CHUNKS = 8  # parts in which the holdings of a row are summed
+
+
+def reused_buffer(
+    device: Any, buffers: dict[str, Any], name: str, shape: tuple[int, ...], dtype: Any
+) -> Any:
+    """Returns an array of this shape in memory that is reused under its name."""
+    buffer, size = buffers.get(name), prod(shape)
+    if buffer is None or buffer.size < size:
+        buffer = buffers[name] = device.empty((size,), dtype)
+    return buffer[:size].reshape(shape)
 
 
 class CfrBrStreet:
@@ -75,22 +91,24 @@ class CfrBrStreet:
         """Fills the policy and the probabilities of action sequences."""
         self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
 
-    def set_boards(self, boards: BoardBatch) -> None:
-        """Fills the matrices of the last street's boards."""
+    def set_boards(self, boards: BoardBatch, classes: ClassBatch, most: int) -> None:
+        """Fills the matrices of the last street's boards, which have at most so many classes."""
         n_boards, n = boards.words.shape
-        width = round_up(n)
-        meetings = self._buffer("meetings", (n_boards, width + SUMS, width), np.uint16)
+        width, self._n_classes = round_up(n), round_up(most)
+        self._classes = classes
+        self._strength = self._buffer(
+            "strength", (n_boards, width + SUMS, self._n_classes), np.uint16
+        )
+        self._disjoint = self._buffer("disjoint", (n_boards, width, self._n_classes), np.uint16)
         self.kernel("meetings")(
-            (-(-width // THREADS), width + SUMS, n_boards), (THREADS,),
-            (boards.words, boards.group_end, np.int32(n), np.int32(width), meetings),
+            (-(-self._n_classes // THREADS), width + SUMS, n_boards), (THREADS,),
+            (boards.words, boards.group_end, classes.member, classes.first, np.int32(n),
+             np.int32(width), np.int32(self._n_classes), self._strength, self._disjoint),
         )  # fmt: skip
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         """Returns a buffer that is reused under its name."""
-        buffer = self._buffers.get(name)
-        if buffer is None or buffer.shape != shape:
-            buffer = self._buffers[name] = self._device.empty(shape, dtype)
-        return buffer
+        return reused_buffer(self._device, self._buffers, name, shape, dtype)
 
     def columns(
         self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool
@@ -98,51 +116,86 @@ class CfrBrStreet:
         """Returns the columns of `player` against the seat whose rows these are, as `best` and
         `value` take them; if `pure`, that seat plays `choice`."""
         name = f"{'pure' if pure else 'policy'}_columns{player}"
-        seat = (self.path[1 - player], choice, reach)
         if self.final:
-            return self._products(name, player, boards, seat)
+            products = self._class_products if pure else self._holding_products
+            return products(name, player, boards, reach, choice)
         n_boards, n = boards.words.shape
         assert n_boards == 1, "a street without showdowns has one board"
         columns = len(columns_of(self.street, player).folds)
         by_card = self._buffer(f"by card {player}", (columns, N_CARDS, self.starts))
         out = self._buffer(f"columns {player}", (n, columns, self.starts))
-        seat = (*seat, self._payoff[player], np.int32(n))
+        seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
         self.kernel(f"{name}_by_card")(
             *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card)
         )
         self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, by_card, out))
         return (out,)
 
-    def _products(
-        self, name: str, player: int, boards: BoardBatch, seat: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        """Returns the products of the boards' matrices with the ranges of the other seat."""
-        n_boards, n = boards.words.shape
-        width, (shown, folded) = round_up(n), range_columns(self.street, player).widths(self.starts)
+    def _units(self, reach: Any) -> Any:
+        """Returns the unit of reach at every start."""
         chunks = -(-self.holdings // CHUNK)
-        largest, units = (
-            self._buffer("largest", (chunks, self.starts)),
-            self._buffer("units", (self.starts,)),
-        )
-        self.kernel("largest")(*self._grid(chunks), (seat[2], largest))
+        largest = self._buffer("largest", (chunks, self.starts))
+        units = self._buffer("units", (self.starts,))
+        self.kernel("largest")(*self._grid(chunks), (reach, largest))
         self.kernel("find_units")(*self._grid(1), (largest, np.int32(chunks), units))
-        shape = (n_boards, width, shown + folded)
-        ranges = [self._buffer(f"ranges {part}", shape, np.uint16) for part in range(PARTS)]
-        parts = (ranges[0], ranges[-1])
-        sizes = (np.int32(n), np.int32(width))
+        return units
+
+    def _ranges(self, name: str, boards: int, rows: int, columns: int) -> list[Any]:
+        shape = (boards, rows, columns * round_up(self.starts))
+        return [self._buffer(f"{name} {part}", shape, np.uint16) for part in range(PARTS)]
+
+    def _product(self, name: str, left: Any, ranges: list[Any], part: slice, **how: Any) -> Any:
+        """Returns the product of matrices with some columns of the ranges."""
+        column = round_up(self.starts)
+        picked = [array[:, :, part.start * column : part.stop * column] for array in ranges]
+        rows = left.shape[2] if how.get("transposed") else left.shape[1]
+        out = self._buffer(name, (len(left), rows, picked[0].shape[2]))
+        factor = how.pop("factor", 1.0)
+        for number, array in enumerate(picked):
+            scaled = factor / 2048.0**number
+            self._device.multiply(left, array, out, factor=scaled, add=number, **how)
+        return out
+
+    def _holding_products(
+        self, name: str, player: int, boards: BoardBatch, reach: Any, _: Any
+    ) -> tuple[Any, ...]:
+        """Returns what holdings win from classes at showdowns, and sums by card for folds."""
+        (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
+        width, classes, units = round_up(n), self._n_classes, self._units(reach)
+        shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
+        ranges = self._ranges("ranges of classes", n_boards, classes, all_)
         self.kernel(name)(
-            *self._grid(width, n_boards), (boards.words, *seat, units, *sizes, *parts)
+            *self._grid(classes, n_boards),
+            (boards.words, self._classes.member, self._classes.first, self.path[1 - player], reach,
+             units, np.int32(n), np.int32(classes), ranges[0], ranges[-1]),
+        )  # fmt: skip
+        products = self._product("products", self._strength, ranges, slice(0, shown))
+        sums = self._product("sums", self._strength[:, width:], ranges, slice(shown, all_))
+        seat = (ranges[0], ranges[-1], self._classes.class_of, units, self._payoff[player])
+        return products, sums, *seat, np.int32(width), np.int32(classes)
+
+    def _class_products(
+        self, name: str, player: int, boards: BoardBatch, reach: Any, choice: Any
+    ) -> tuple[Any, ...]:
+        """Returns what classes win from holdings at showdowns, and meet at folds."""
+        (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
+        width, units = round_up(n), self._units(reach)
+        shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
+        ranges = self._ranges("ranges", n_boards, width, all_)
+        self.kernel(name)(
+            *self._grid(width, n_boards),
+            (boards.words, choice, reach, units, np.int32(n), np.int32(width), ranges[0],
+             ranges[-1]),
+        )  # fmt: skip
+        products = self._product(
+            "class products", self._strength[:, :width], ranges, slice(0, shown), factor=-1.0,
+            transposed=True,
+        )  # fmt: skip
+        met = self._product(
+            "met", self._disjoint, ranges, slice(columns.shared, all_), transposed=True
         )
-        products = self._buffer("products", (n_boards, width + SUMS, shown))
-        fold_products = self._buffer("fold products", (n_boards, SUMS, folded))
-        meetings = self._buffers["meetings"]
-        for part, array in enumerate(ranges):
-            factor = 2048.0**-part
-            self._device.multiply(meetings, array[:, :, :shown], products, factor, part)
-            self._device.multiply(
-                meetings[:, width:], array[:, :, shown:], fold_products, factor, part
-            )
-        return products, fold_products, *parts, units, self._payoff[player], np.int32(width)
+        seat = (self._classes.first, units, self._payoff[player], np.int32(self._n_classes))
+        return products, met, *seat
 
     def best(
         self, player: int, boards: BoardBatch, columns: tuple[Any, ...], onward: Any, choice: Any,
@@ -160,9 +213,12 @@ class CfrBrStreet:
     ) -> None:  # fmt: skip
         """Fills the values by the policy, and collects what `update` needs."""
         n_boards, n = boards.words.shape
+        member, first = boards.member, boards.first
+        if self.final:
+            member, first = self._classes.member, self._classes.first_of_row
         self.kernel(f"value{player}")(
             *self._grid(self.rows, self._chunks),
-            (*columns, boards.words, boards.member, boards.first, self._policy, reach, *onward,
+            (*columns, boards.words, member, first, self._policy, reach, *onward,
              np.int32(n_boards), np.int32(n), np.int32(self._chunks), *self._collected[player],
              value),
         )  # fmt: skip
@@ -283,7 +339,7 @@ class DeviceCfrBr:
         ]
         self._unused_sum = [street.new_table(1) for street in self._adversary]
         self._buffers: dict[str, Any] = {}
-        self._in_use: list[list[BoardBatch]] = []
+        self._in_use: list[Any] = []
         self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
         self._no_choice = device.zeros((1,), np.uint16)
         self._root = device.put(chance.possible[:, None].astype(np.float32))
@@ -295,16 +351,17 @@ class DeviceCfrBr:
             self._update(boards, step)
 
     def _update(self, boards: IterationBoards, step: Step) -> None:
-        batches = [*boards.learner, *boards.adversary]
+        batches = [*boards.learner, *boards.adversary, boards.classes]
         put = iter(self.device.put_ahead([array for batch in batches for array in batch]))
-        on_device = [BoardBatch(*(next(put) for _ in batch)) for batch in batches]
-        learner, adversary = on_device[: len(boards.learner)], on_device[len(boards.learner) :]
+        on_device: list[Any] = [type(batch)(*(next(put) for _ in batch)) for batch in batches]
+        *both, classes = on_device
+        learner, adversary = both[: len(boards.learner)], both[len(boards.learner) :]
         self._in_use.append(on_device)
         if len(self._in_use) > IN_USE:  # the device may still read them
             self.device.wait()
             self._in_use.clear()
         blocks = [board.number for board in boards.path[: self._cut]]
-        self._learner[-1].set_boards(learner[-1])
+        self._learner[-1].set_boards(learner[-1], classes, boards.most_classes)
         for i in (0, 1):
             for k, street in enumerate(self._learner):
                 street.match_regrets(self.regret[k][0])
@@ -374,11 +431,7 @@ class DeviceCfrBr:
             )
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
-        """Returns a buffer that is reused under its name."""
-        buffer = self._buffers.get(name)
-        if buffer is None or buffer.shape != shape:
-            buffer = self._buffers[name] = self.device.empty(shape, dtype)
-        return buffer
+        return reused_buffer(self.device, self._buffers, name, shape, dtype)
 
     def _onward(self, k: int, values: Any) -> tuple[Any, ...]:
         """Returns the values after the onward ends of a street, as kernels take them."""

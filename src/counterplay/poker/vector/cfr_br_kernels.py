@@ -1,7 +1,8 @@
 """Templates of the CUDA kernels of CFR-BR; `cfr_br_source.py` fills in the @MARKS@.
 
 Arrays have the starts of the street last, so that neighbouring threads read neighbouring numbers. A
-holding on a board is a word: both cards, and its row.
+holding on a board is a word: both cards, and its row. Holdings of a row that were played alike
+before are a class (`cfr_br_boards.py`).
 """
 
 #: Regret matching, and values by holding.
@@ -48,9 +49,11 @@ extern "C" __global__ void by_holding(const float* __restrict__ value,
 MATRICES = r"""
 #define CARDS @CARDS@
 #define SUMS @SUMS@
-#define SHOWDOWN_WIDTH ((size_t)@SHOWDOWN_WIDTH@)
-#define FOLD_WIDTH ((size_t)@FOLD_WIDTH@)
+#define COLUMN ((size_t)@COLUMN@)
+#define SHOWDOWN_WIDTH (@SHOWDOWNS@ * COLUMN)
+#define FOLD_WIDTH (@FOLDS@ * COLUMN)
 #define RANGE_WIDTH (SHOWDOWN_WIDTH + FOLD_WIDTH)
+#define MET_WIDTH ((@SHOWDOWNS@ - @SHARED@ + @FOLDS@) * COLUMN)
 #define CHUNK @CHUNK@
 typedef u16 half_;
 
@@ -72,25 +75,39 @@ __device__ inline float widen(const half_ value)
         : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
 }
 
+__device__ inline half_ whole(const int number)
+{   // an integer from -2,048 to 2,048
+    return number < 0 ? 0x8000 | halve((float)-number) : halve((float)number);
+}
+
 extern "C" __global__ void meetings(const unsigned* __restrict__ words,
-    const u16* __restrict__ group_end, const int n, const int width, half_* __restrict__ out)
-{   // out[board][row][j]: for each holding 1 if it is stronger than j, -1 if it is weaker, 0 if both
-    // are equal or share a card; then for each card whether j has it; then 1
-    const int j = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, b = blockIdx.z;
-    if (j >= width) return;
-    half_ meeting = 0;
-    if (j < n && row < n) {
-        const unsigned own = words[(size_t)b * n + row], other = words[(size_t)b * n + j];
-        const bool disjoint = LOW(own) != LOW(other) && LOW(own) != HIGH(other)
-            && HIGH(own) != LOW(other) && HIGH(own) != HIGH(other);
-        if (disjoint && group_end[(size_t)b * n + j] <= row) meeting = 0x3c00;
-        if (disjoint && group_end[(size_t)b * n + row] <= j) meeting = 0xbc00;
-    } else if (j < n && row >= width) {
+    const u16* __restrict__ group_end, const u16* __restrict__ member,
+    const u16* __restrict__ first, const int n, const int width, const int classes,
+    half_* __restrict__ strength, half_* __restrict__ disjoint)
+{   // strength[board][k][class]: its holdings that are weaker than holding k, less the stronger;
+    // then for each card those that have it; then all. disjoint[board][k][class]: those that share
+    // no card with k
+    const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, b = blockIdx.z;
+    if (c >= classes) return;
+    int all = 0, more = 0;
+    const u16* begin = first + (size_t)b * (n + 1) + c;
+    const unsigned own = row < n ? words[(size_t)b * n + row] : 0;
+    const int end = row < n ? group_end[(size_t)b * n + row] : 0;
+    for (int i = c < n ? begin[0] : 0; i < (c < n ? begin[1] : 0); ++i) {
+        const int j = member[(size_t)b * n + i];
         const unsigned other = words[(size_t)b * n + j];
-        const int card = row - width;
-        if (card == CARDS || LOW(other) == card || HIGH(other) == card) meeting = 0x3c00;
+        if (row < n) {
+            const int apart = LOW(own) != LOW(other) && LOW(own) != HIGH(other)
+                && HIGH(own) != LOW(other) && HIGH(own) != HIGH(other);
+            all += apart;
+            more += apart * ((group_end[(size_t)b * n + j] <= row) - (end <= j));
+        } else if (row >= width) {
+            const int card = row - width;
+            more += card == CARDS || LOW(other) == card || HIGH(other) == card;
+        }
     }
-    out[((size_t)b * (width + SUMS) + row) * width + j] = meeting;
+    strength[((size_t)b * (width + SUMS) + row) * classes + c] = whole(more);
+    if (row < width) disjoint[((size_t)b * width + row) * classes + c] = whole(all);
 }
 
 extern "C" __global__ void largest(const float* __restrict__ reach, float* __restrict__ out)
@@ -115,44 +132,72 @@ extern "C" __global__ void find_units(const float* __restrict__ parts, const int
 }
 """
 
-#: The opponent's range at every terminal, by its policy or by pure choices.
-RANGES = r"""
-extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
-    const float* __restrict__ path, const u16* __restrict__ choice,
-    const float* __restrict__ reach, const float* __restrict__ units, const int n, const int width,
-    half_* __restrict__ ranges, half_* __restrict__ rests)
-{   // ranges[board][k][sequence][start], and what half precision leaves out, times 2,048
+#: The opponent's range at every terminal, by the policy of its classes.
+POLICY_RANGES = r"""
+extern "C" __global__ void policy_columns@PLAYER@(const unsigned* __restrict__ words,
+    const u16* __restrict__ member, const u16* __restrict__ first, const float* __restrict__ path,
+    const float* __restrict__ reach, const float* __restrict__ units, const int n,
+    const int classes, half_* __restrict__ ranges, half_* __restrict__ rests)
+{   // ranges[board][class][sequence][start], and what half precision leaves out, times 2,048
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, b = blockIdx.z;
+    if (start >= STARTS) return;
+    const size_t at = ((size_t)b * classes + c) * RANGE_WIDTH + start;
+    const int j = c < n ? first[(size_t)b * (n + 1) + c] : n;
+    const bool some = j < n;
+    const unsigned w = some ? words[(size_t)b * n + member[(size_t)b * n + j]] : 0;
+    const float here = some ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
+@PUT@
+}
+"""
+
+#: The same by pure choices, for every holding.
+PURE_RANGES = r"""
+extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ words,
+    const u16* __restrict__ choice, const float* __restrict__ reach,
+    const float* __restrict__ units, const int n, const int width, half_* __restrict__ ranges,
+    half_* __restrict__ rests)
+{   // ranges[board][k][sequence][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
     if (start >= STARTS) return;
     const size_t at = ((size_t)b * width + k) * RANGE_WIDTH + start;
-    const unsigned w = k < n ? words[(size_t)b * n + k] : 0;
-    const float here = k < n ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
+    const bool some = k < n;
+    const unsigned w = some ? words[(size_t)b * n + k] : 0;
+    const float here = some ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
     const u16* chosen = choice + (size_t)b * n * STARTS + start;
 @PUT@
 }
 """
 
-#: How a kernel finds the values of terminals: on the last street, and on another one.
+#: How kernels find the values of terminals on the last street: of a holding, from sums by card; of
+#: a class, from products; and on another street.
+LAST_COLUMNS_MACROS = r"""
+#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
+#define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
+#define range_of(c) (widen(ranges[range_at + (c)])@REST@)
+#define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
+    - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)
+#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c, range_of((c) * COLUMN)))
+#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c, \
+    range_of(SHOWDOWN_WIDTH + (c) * COLUMN)))
+#define class_at_own_fold(node, c) (stake(node) * folds[((c) - @SHARED@) * COLUMN])
+#define class_at_fold(node, c) (stake(node) * folds[(@SHOWDOWNS@ - @SHARED@ + (c)) * COLUMN])
+"""
 LAST_COLUMNS = r"""
     const unsigned word = words[row];
     const int low = LOW(word), high = HIGH(word);
     const float* won = products + ((size_t)b * (width + SUMS) + k) * SHOWDOWN_WIDTH + start;
     const float* sums = products + ((size_t)b * (width + SUMS) + width) * SHOWDOWN_WIDTH + start;
     const float* fold_sums = fold_products + (size_t)b * SUMS * FOLD_WIDTH + start;
-    const size_t range_at = ((size_t)b * width + k) * RANGE_WIDTH + start;
+    const size_t range_at = ((size_t)b * classes + class_of[row]) * RANGE_WIDTH + start;
 """
 LAST_COLUMNS_ARGUMENTS = """const float* __restrict__ products,
     const float* __restrict__ fold_products, const half_* __restrict__ ranges,
-    const half_* __restrict__ rests, const float* __restrict__ units,
-    const float* __restrict__ payoff, const int width"""
-LAST_COLUMNS_MACROS = r"""
-#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
-#define at_showdown(node, c) (stake(node) * won[(size_t)(c) * STARTS])
-#define range_of(c) (widen(ranges[range_at + (c)])@REST@)
-#define met(sums, wide, c, own) (sums[CARDS * wide + (size_t)(c) * STARTS]     - sums[low * wide + (size_t)(c) * STARTS] - sums[high * wide + (size_t)(c) * STARTS] + own)
-#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c,     range_of((size_t)(c) * STARTS)))
-#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c,     range_of(SHOWDOWN_WIDTH + (size_t)(c) * STARTS)))
-"""
+    const half_* __restrict__ rests, const u16* __restrict__ class_of,
+    const float* __restrict__ units, const float* __restrict__ payoff, const int width,
+    const int classes"""
+CLASS_COLUMNS_ARGUMENTS = """const float* __restrict__ products,
+    const float* __restrict__ fold_products, const u16* __restrict__ class_first,
+    const float* __restrict__ units, const float* __restrict__ payoff, const int classes"""
 FOLD_COLUMNS = """
     const float* column = columns + row * @COLUMNS@ * STARTS + start;
 """
@@ -239,20 +284,7 @@ extern "C" __global__ void value@PLAYER@(@ARGUMENTS@,
     float sum[@ACTIONS@], own_reach = 0.f;
     for (int a = 0; a < @ACTIONS@; ++a) sum[a] = 0.f;
 @LOAD@
-    for (int b = chunk; b < boards; b += chunks) {
-        const int* begin = first + (size_t)b * (ROWS + 1) + r;
-        for (int j = begin[0]; j < begin[1]; ++j) {
-            const int k = member[(size_t)b * n + j];
-            const size_t row = (size_t)b * n + k;
-            const int h = HOLDING(words[row]);
-@FIND@
-            const float* onward = below + (size_t)h * starts_below;
-@TREE@
-@ADD@
-            own_reach += reach[(size_t)h * STARTS + start];
-            value[row * STARTS + start] = v0;
-        }
-    }
+@EACH@
     for (int a = 0; a < @ACTIONS@; ++a)
         action_values[((size_t)chunk * @ACTIONS@ + a) * PLANE + at] = sum[a];
     own_reaches[(size_t)chunk * PLANE + at] = own_reach;
@@ -277,6 +309,41 @@ extern "C" __global__ void update@PLAYER@(const float* __restrict__ action_value
     double mean, weight, next;
 @UPDATE@
 }
+"""
+
+#: What a kernel of values does on each board: for each holding of a row, and for each class.
+EACH_HOLDING = r"""
+    for (int b = chunk; b < boards; b += chunks) {
+        const int* begin = first + (size_t)b * (ROWS + 1) + r;
+        for (int j = begin[0]; j < begin[1]; ++j) {
+            const size_t row = (size_t)b * n + member[(size_t)b * n + j];
+            const int h = HOLDING(words[row]);
+            const float* column = columns + row * @COLUMNS@ * STARTS + start;
+            const float* onward = below + (size_t)h * starts_below;
+@TREE@
+@ADD@
+            own_reach += reach[(size_t)h * STARTS + start];
+            value[row * STARTS + start] = v0;
+        }
+    }
+"""
+EACH_CLASS = r"""
+    for (int b = chunk; b < boards; b += chunks) {
+        const int* begin = first + (size_t)b * (ROWS + 1) + r;
+        const u16* members = member + (size_t)b * n;
+        for (int c = begin[0]; c < begin[1]; ++c) {
+            const u16* ends = class_first + (size_t)b * (n + 1) + c;
+            const int size = ends[1] - ends[0];
+            const int h = HOLDING(words[(size_t)b * n + members[ends[0]]]);
+            const float* won = products + ((size_t)b * classes + c) * SHOWDOWN_WIDTH + start;
+            const float* folds = fold_products + ((size_t)b * classes + c) * MET_WIDTH + start;
+@TREE@
+@ADD@
+            own_reach += size * reach[(size_t)h * STARTS + start];
+            for (int j = ends[0]; j < ends[1]; ++j)  // only their sum is used
+                value[((size_t)b * n + members[j]) * STARTS + start] = v0 / size;
+        }
+    }
 """
 
 #: Reach at the starts of the next street.

@@ -16,8 +16,11 @@ from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_kernels import (
     BEST,
+    CLASS_COLUMNS_ARGUMENTS,
     COMMON,
     DOWN,
+    EACH_CLASS,
+    EACH_HOLDING,
     FOLD_COLUMNS,
     FOLD_COLUMNS_ARGUMENTS,
     FOLDS,
@@ -25,7 +28,8 @@ from counterplay.poker.vector.cfr_br_kernels import (
     LAST_COLUMNS_ARGUMENTS,
     LAST_COLUMNS_MACROS,
     MATRICES,
-    RANGES,
+    POLICY_RANGES,
+    PURE_RANGES,
     VALUE,
 )
 from counterplay.poker.vector.cuda_columns import children, columns_of, round_up, tree_code
@@ -39,23 +43,21 @@ CHUNK = 32  # holdings whose largest reach a thread finds
 
 class RangeColumns(NamedTuple):
     """The opponent's own action sequences at terminals of the last street: those with a showdown,
-    and those with only a fold. Each has a column for every start."""
+    and those with only a fold. Showdowns from `shared` on have a fold too, of the other player."""
 
     showdowns: list[int]
     folds: list[int]
-
-    def widths(self, starts: int) -> tuple[int, int]:
-        """Returns the columns of both kinds, to multiples of 8."""
-        return round_up(len(self.showdowns) * starts), round_up(max(len(self.folds), 1) * starts)
+    shared: int
 
 
 def range_columns(street: Street, player: int) -> RangeColumns:
     """Returns the columns for a player's values."""
     sequence = street.sequence[1 - player]
     shown = street.folded[street.terminals] == NO_FOLD
-    showdowns = sorted({int(sequence[k]) for k in street.terminals[shown]})
+    showdowns = {int(sequence[k]) for k in street.terminals[shown]}
     folds = {int(sequence[k]) for k in street.terminals[~shown]}
-    return RangeColumns(showdowns, sorted(folds - set(showdowns)))
+    alone = sorted(showdowns - folds)
+    return RangeColumns([*alone, *sorted(showdowns & folds)], sorted(folds - showdowns), len(alone))
 
 
 def decisions_of(street: Street, player: int) -> list[int]:
@@ -94,9 +96,10 @@ def street_source(
     code = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
     last = len(street.onward) == 0
     if last:
-        showdown_width, fold_width = range_columns(street, 0).widths(starts)
-        marks = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK}
-        marks |= {"SHOWDOWN_WIDTH": showdown_width, "FOLD_WIDTH": fold_width}
+        columns = range_columns(street, 0)
+        marks = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK, "COLUMN": round_up(starts)}
+        marks |= {"SHOWDOWNS": len(columns.showdowns), "FOLDS": len(columns.folds)}
+        marks["SHARED"] = columns.shared
         rest = " + widen(rests[range_at + (c)]) / 2048.f" if parts == 2 else ""
         code.append(_filled(MATRICES + LAST_COLUMNS_MACROS, {**marks, "REST": rest}))
     for player in (0, 1):
@@ -154,18 +157,14 @@ def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
     return f"here * path[({sequence} * ROWS + ROW(w)) * STARTS + start]"
 
 
-def _column_kernel(player: int, pure: bool) -> str:
-    return f"{'pure' if pure else 'policy'}_columns{player}"
-
-
 def _ranges(street: Street, player: int, pure: bool, parts: int) -> str:
     """Returns the opponent's ranges for a player's values, on the last street."""
     columns, lines = range_columns(street, player), []
     for offset, sequences in (("0", columns.showdowns), ("SHOWDOWN_WIDTH", columns.folds)):
         for c, sequence in enumerate(sequences):
             value = _reach_code(street, 1 - player, sequence, pure)
-            slot = f"at + {offset} + {c} * STARTS"
-            lines += ["{", f"    const float one = k < n ? {value} : 0.f;"]
+            slot = f"at + {offset} + {c} * COLUMN"
+            lines += ["{", f"    const float one = some ? {value} : 0.f;"]
             lines.append(f"    ranges[{slot}] = halve(one);")
             if parts == 2:
                 lines[-1:] = [
@@ -174,8 +173,8 @@ def _ranges(street: Street, player: int, pure: bool, parts: int) -> str:
                     f"    rests[{slot}] = halve((one - widen(rough)) * 2048.f);",
                 ]
             lines.append("}")
-    marks = {"NAME": _column_kernel(player, pure), "PUT": _indented(lines, 4)}
-    return _filled(RANGES, marks)
+    template = PURE_RANGES if pure else POLICY_RANGES
+    return _filled(template, {"PLAYER": player, "PUT": _indented(lines, 4)})
 
 
 def _folds(street: Street, player: int, pure: bool) -> str:
@@ -186,12 +185,14 @@ def _folds(street: Street, player: int, pure: bool) -> str:
         f" * {_reach_code(street, 1 - player, int(sequence[fold]), pure)};"
         for j, fold in enumerate(folds)
     ]
-    marks: dict[str, object] = {"NAME": _column_kernel(player, pure), "CARDS": N_CARDS}
+    name = f"{'pure' if pure else 'policy'}_columns{player}"
+    marks: dict[str, object] = {"NAME": name, "CARDS": N_CARDS}
     return _filled(FOLDS, {**marks, "COLUMNS": len(folds), "BY_COLUMN": _indented(cases, 4)})
 
 
-def _terminal_code(street: Street, player: int) -> dict[str, str]:
+def _terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]:
     """Returns code for the values of `tree_code`'s columns on the last street."""
+    fold = "class_at_" if of_class else "at_"
     ranges, columns = range_columns(street, player), columns_of(street, player)
 
     def code(k: int) -> str:
@@ -199,8 +200,8 @@ def _terminal_code(street: Street, player: int) -> dict[str, str]:
         if street.folded[k] == NO_FOLD:
             return f"at_showdown({k}, {ranges.showdowns.index(sequence)})"
         if sequence in ranges.showdowns:
-            return f"at_own_fold({k}, {ranges.showdowns.index(sequence)})"
-        return f"at_fold({k}, {ranges.folds.index(sequence)})"
+            return f"{fold}own_fold({k}, {ranges.showdowns.index(sequence)})"
+        return f"{fold}fold({k}, {ranges.folds.index(sequence)})"
 
     named = {f"showdown({j})": code(k) for j, k in enumerate(columns.showdowns)}
     named |= {f"fold({j})": code(k) for j, k in enumerate(columns.folds)}
@@ -214,7 +215,7 @@ def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list
     def onward(end: int) -> str:
         return f"scale * onward[below_start[{end} * STARTS + start]]"
 
-    terminals = _terminal_code(street, player) if len(street.onward) == 0 else {}
+    terminals = _terminal_code(street, player, own is not None) if len(street.onward) == 0 else {}
     lines = []
     for line in tree_code(street, player, own, onward):
         line = line.replace("-fold(", "fold(")  # payoffs have their sign here
@@ -223,14 +224,6 @@ def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list
         lines.append(line if terminals else line.replace("fold(", "column_of("))
     macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
     return lines if terminals else [macro, *lines]
-
-
-def _column_marks(street: Street, player: int) -> dict[str, object]:
-    """Returns what a kernel is given of the columns, and how it finds those of a holding."""
-    if len(street.onward) == 0:
-        return {"ARGUMENTS": LAST_COLUMNS_ARGUMENTS, "FIND": LAST_COLUMNS}
-    find = _filled(FOLD_COLUMNS, {"COLUMNS": len(columns_of(street, player).folds)})
-    return {"ARGUMENTS": FOLD_COLUMNS_ARGUMENTS, "FIND": find}
 
 
 def _best(street: Street, player: int) -> str:
@@ -243,8 +236,11 @@ def _best(street: Street, player: int) -> str:
             best = f"fmaxf({best}, v{c})"
         choices.append(f"choices |= (unsigned)({choice}) << {BITS * j};")
     code = [*_tree(street, player, None), *choices]
-    marks = {"PLAYER": player, "TREE": _indented(code, 4)}
-    return _filled(BEST, {**_column_marks(street, player), **marks})
+    marks: dict[str, object] = {"ARGUMENTS": LAST_COLUMNS_ARGUMENTS, "FIND": LAST_COLUMNS}
+    if len(street.onward):
+        marks = {"ARGUMENTS": FOLD_COLUMNS_ARGUMENTS, "FIND": FOLD_COLUMNS}
+    marks |= {"PLAYER": player, "COLUMNS": len(columns_of(street, player).folds)}
+    return _filled(BEST, {**marks, "TREE": _indented(code, 4)})
 
 
 def _value(street: Street, player: int) -> str:
@@ -263,7 +259,7 @@ def _value(street: Street, player: int) -> str:
                 f"regret[{slot}] = plus ? fmax(next, 0.0) : next;",
                 f"strategy_sum[{slot}] += weight * policy[{slot}];",
             ]
-    marks = {
+    marks: dict[str, object] = {
         "PLAYER": player,
         "ACTIONS": len(numbers),
         "LOAD": _indented(load, 4),
@@ -271,4 +267,8 @@ def _value(street: Street, player: int) -> str:
         "ADD": _indented([f"sum[{j}] += v{c};" for c, j in numbers.items()], 12),
         "UPDATE": _indented(update, 4),
     }
-    return _filled(VALUE, {**_column_marks(street, player), **marks})
+    arguments, each = CLASS_COLUMNS_ARGUMENTS, EACH_CLASS
+    if len(street.onward):
+        arguments, each = FOLD_COLUMNS_ARGUMENTS, EACH_HOLDING
+        marks["COLUMNS"] = len(columns_of(street, player).folds)
+    return _filled(VALUE, {"ARGUMENTS": arguments, "EACH": each, **marks})
