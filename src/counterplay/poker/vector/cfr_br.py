@@ -9,8 +9,7 @@ visits every board below it. Each seat of the learner is a run of its own, on th
 
 With models and p the adversary is that of a restricted Nash response (Johanson, Zinkevich & Bowling
 2007): with probability p, decided before the hand, it plays the model instead. Both parts are
-evaluated separately, since values are linear in the opponent's reach: the adversary starts with
-reach 1 - p, the model with reach p.
+evaluated in one pass: the adversary starts with reach 1 - p, the model with reach p.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ from counterplay.poker.vector.learner_tables import (
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.suit_permutations import check_suits
 from counterplay.poker.vector.traversal import (
-    MODEL,
     BestSeat,
     BoardLevel,
     FixedSeat,
     LearnerSeat,
+    RestrictedSeat,
     Seat,
     Step,
     Traversal,
@@ -96,10 +95,8 @@ class VectorCfrBr:
         run_seats(threads, lambda i: self._iterate_seat(i, boards, step))
 
     def _iterate_seat(self, i: int, boards: list[DealtBoard], step: Step) -> None:
-        reach = [1.0 - self._p, 1.0 - self._p, self._p]
-        reach[i] = 1.0
-        traversal = self._traversals[i]
-        path = [traversal.begin((reach[0], reach[1], reach[2]))]
+        traversal, adversary = self._traversals[i], self._best[1 - i]
+        path = [traversal.begin(self._learners[i], self._faced(adversary))]
         for level, dealt in zip(traversal.levels[1:], boards, strict=False):
             level.deal(dealt)
             path.append(level)
@@ -130,14 +127,13 @@ class VectorCfrBr:
     def _update_seat(self, i: int, path: list[BoardLevel], step: Step) -> None:
         """Updates the learner in seat i, and its adversary in the trunk."""
         learner, adversary = self._learners[i], self._adversaries[1 - i]
-        traversal = self._traversals[i]
+        traversal, faced = self._traversals[i], self._faced(adversary)
         *trunk, cut = path
         for level in trunk:
-            for seat in (learner, adversary):
-                seat.set_board(level)
+            for seat, played in ((learner, learner), (adversary, faced)):
+                played.set_board(level)
                 seat.add_reach(level, 1.0)
-                traversal.pass_down(level, seat)
-            self._set_model(level, 1 - i)
+                traversal.pass_down(level, played)
         for level in path:
             for values in level.value:
                 values[:] = 0.0
@@ -153,7 +149,8 @@ class VectorCfrBr:
             scale = self.chance.total(k) / self.chance.n_deals[k]  # the board stands for all
             action_value = adversary.action_value[level.k]
             traversal.evaluate(level, adversary, learner, scale=scale, action_value=action_value)
-            self._add_values(level, learner, adversary, scale, 1.0)
+            action_value = learner.action_value[level.k]
+            traversal.evaluate(level, learner, faced, scale=scale, action_value=action_value)
             adversary.update(level, step)
             learner.update(level, step)
 
@@ -175,15 +172,15 @@ class VectorCfrBr:
     def _evaluate_learner(self, level: BoardLevel, i: int, times: float, share: float) -> None:
         """Computes the learner's values against these choices. `share`: of this board among the
         boards of its street that follow the cut."""
-        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversals[i]
+        learner, traversal = self._learners[i], self._traversals[i]
+        faced = self._faced(self._best[1 - i])
         learner.set_board(level)
-        best.set_board(level)
+        faced.set_board(level)
         learner.add_reach(level, share)
-        self._set_model(level, best.player)
         scale = 1.0
         if not level.final:
             traversal.pass_down(level, learner)
-            traversal.pass_down(level, best)
+            traversal.pass_down(level, faced)
             per_board = share / self.chance.total(level.k + 1)
             traversal.each_child(
                 level,
@@ -191,28 +188,16 @@ class VectorCfrBr:
                 lambda below, size: self._evaluate_learner(below, i, size, size * per_board),
             )
             scale = 1.0 / self.chance.n_deals[level.k + 1]
-        self._add_values(level, learner, best, scale, times)
-
-    def _set_model(self, level: BoardLevel, j: int) -> None:
-        """Prepares the model of player j on a board, and its reach on the next."""
-        if self._models is not None:
-            self._models[j].set_board(level)
-            if not level.final:
-                self._traversals[1 - j].pass_down(level, self._models[j], MODEL)
-
-    def _add_values(
-        self, level: BoardLevel, learner: LearnerSeat, opponent: Seat, scale: float, times: float
-    ) -> None:
-        """Adds the learner's values against an opponent, and against the model."""
         action_value = learner.action_value[level.k]
-        self._traversals[learner.player].evaluate(
-            level, learner, opponent, scale=scale, times=times, action_value=action_value
+        traversal.evaluate(
+            level, learner, faced, scale=scale, times=times, action_value=action_value
         )
-        if self._models is not None:  # the values of the next level include the model's
-            self._traversals[learner.player].evaluate(
-                level, learner, self._models[opponent.player], reach=MODEL, scale=0.0, times=times,
-                action_value=action_value,
-            )  # fmt: skip
+
+    def _faced(self, adversary: LearnerSeat | BestSeat) -> Seat:
+        """Returns what the learner plays against: the adversary, restricted to its model."""
+        if self._models is None:
+            return adversary
+        return RestrictedSeat(adversary, self._models[adversary.player], self._p)
 
 
 class HoldemCfrBr:
