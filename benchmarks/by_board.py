@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,44 +21,35 @@ from benchmarks.exploitability import kept
 from benchmarks.measure import write_rows
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.players import bot
-from counterplay.poker.vector.exact_traversal import new_exact_workspace
-from counterplay.poker.vector.flop_boards import FlopBoards, new_flop_boards, new_listing_workspace
+from counterplay.poker.vector.chance import DealtBoard, HoldemChance
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
+from counterplay.poker.vector.suit_permutations import FULL_DECK
+from counterplay.poker.vector.traversal import Traversal
 
 OUT = Path(__file__).parent / "by_board.csv"
 HANDS = 2_000_000
-TURNS, RIVERS = 49, 48  # cards that may come
 
 
-def _one_of(listing: FlopBoards, rng: np.random.Generator) -> None:
-    """Leave one turn and one river of a listing, drawn by weight; it stands for all of them."""
-    turns = int(listing.size[0])
-    t = int(rng.choice(turns, p=listing.turn_times[:turns] / listing.turn_times[:turns].sum()))
-    low, high = (int(k) for k in listing.first_river[t : t + 2])
-    many = listing.river_times[low:high]
-    r = int(rng.choice(np.arange(low, high), p=many / many.sum()))
-    listing.turn_pair[0], listing.turn_code[:, 0] = listing.turn_pair[t], listing.turn_code[:, t]
-    listing.river_pair[0] = listing.river_pair[r]
-    listing.river_code[:, 0] = listing.river_code[:, r]
-    listing.size[:] = 1
-    listing.first_river[:2] = 0, 1
-    listing.turn_times[0], listing.river_times[0] = TURNS, RIVERS
-    listing.n_kept[0], listing.kept[0, 0], listing.flop_kept[:2] = 1, 0, (1, 0)
+class SampledChance(HoldemChance):
+    """One board, drawn by weight, stands for all that may follow."""
+
+    rng = np.random.default_rng(1)
+
+    def children(self, street: int, board: DealtBoard) -> Iterator[tuple[DealtBoard, int]]:
+        yield self.sample(street, board, self.rng), self.total(street)
 
 
 def main(path: Path, boards: int) -> None:
     player = kept(path)[3]
-    mine, his = strategy_table(player), bot("sparbot").table
-    asked = [PreparedQuery(ValueQuery(seat, his, mine), player.game.rules.tree) for seat in (0, 1)]
-    rng, listing, scratch = np.random.default_rng(1), new_flop_boards(), new_listing_workspace()
-    desk, weight = new_exact_workspace(asked[0].streets, asked[0].dtype), asked[0].weight
+    mine, his, tree = strategy_table(player), bot("sparbot").table, player.game.rules.tree
+    asked = [PreparedQuery(ValueQuery(seat, his, mine), tree) for seat in (0, 1)]
+    chance, every = SampledChance(FULL_DECK, tree.rules.board, True), asked[0].weight.sum()
+    traversal = Traversal(chance, asked[0].streets)
     found, spent = [], 0.0
     for k in range(boards + 1):  # the first time to compile
-        flop = int(rng.choice(len(weight), p=weight / weight.sum()))
-        asked[0].listed(flop, scratch, listing)
-        _one_of(listing, rng)
+        flop = chance.sample(1, chance.root(), chance.rng).number
         before = time.process_time()
-        values = [q.answer(q.value(listing, desk) * weight.sum()) for q in asked]
+        values = [query.game_value(query.value(flop, traversal) * every) for query in asked]
         if k > 0:
             spent += time.process_time() - before
             found.append(float(np.mean(values)))

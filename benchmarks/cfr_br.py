@@ -2,9 +2,9 @@
 
     python -m benchmarks.cfr_br GAME [--seconds 300] [--points 4] [--exact] [--out OUT]
 
-Trains a player, for example `holdem(buckets=100,kind=classes)`, and measures its average strategy on
-the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`), with its
-probabilities in steps of 1/256 at the end; `--exact` adds its exploitability over every board. Adds
+Trains a player, for example `holdem(buckets=100,kind=classes)`, and measures its average strategy
+on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`), with its
+probabilities in steps of 1/255 at the end; `--exact` adds its exploitability over every board. Adds
 a row for each measurement to benchmarks/cfr_br.csv: mb/g averaged over the seats, half the width of
 the interval beside it (0: exact). `--out`: a folder for that file and the strategy.
 """
@@ -30,7 +30,7 @@ from counterplay.core.solvers.base import Solver
 OUT = Path(__file__).parent / "cfr_br.csv"
 HEADER = ["game", "seed", "iterations", "seconds", "flops", "mb_per_game", "plus_minus"]
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
-STEPS = 256  # of quantised probabilities
+STEPS = 255  # of quantised probabilities
 CHUNK = 50  # iterations between two looks at the clock
 SAY_SECONDS = 20.0  # between two lines of progress
 BEGUN = time.monotonic()
@@ -116,7 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
         name = re.sub(r"\W+", "-", training.game.name).strip("-")
-        strategy.save(given.out / f"{name}.npz")
+        steps = np.rint(strategy.probabilities * STEPS).astype(np.uint8)
+        np.savez_compressed(given.out / f"{name}.npz", steps=steps)
         shutil.copy(OUT, given.out / OUT.name)
     if given.exact:
         training.measure(strategy, 0, given.backend)

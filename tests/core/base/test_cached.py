@@ -89,7 +89,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("poker/cards/strength.py", (True, True)),
         ("poker/cards/evaluator.py", (True, True)),  # imported by what is imported
         ("core/kernels/jit.py", (True, True)),
-        ("poker/vector/exact_traversal.py", (False, True)),
+        ("poker/vector/traversal.py", (False, True)),
         ("poker/vector/evaluation.py", (False, True)),
         ("core/base/store.py", (False, False)),
         ("app/web/runs.py", (False, False)),

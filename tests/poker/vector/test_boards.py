@@ -27,8 +27,6 @@ from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot
 from counterplay.poker.vector import flop_values
 from counterplay.poker.vector.cuda_columns import columns_of, tree_code
-from counterplay.poker.vector.exact_traversal import new_exact_workspace
-from counterplay.poker.vector.flop_boards import new_flop_boards, new_listing_workspace
 from counterplay.poker.vector.flop_sums import draw_flops, estimate
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.public_tree import streets_of
@@ -127,18 +125,17 @@ def test_who_stops_waits_for_no_flop(monkeypatch: pytest.MonkeyPatch) -> None:
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 1))
     query = _prepared(game, ValueQuery(0, table))
-    work = new_exact_workspace(query.streets, query.dtype)
-    monkeypatch.setattr(flop_values, "new_exact_workspace", lambda *_: work)
+    traversal = query.new_traversal()
+    monkeypatch.setattr(PreparedQuery, "new_traversal", lambda _: traversal)
     values = flop_values.values_on_cpu([query], range(len(query.flops)), 1)
     next(values)
-    assert work.stop[0] == 0
+    assert not traversal.stopped
     values.close()  # type: ignore[attr-defined]  # as Ctrl-C does
-    assert work.stop[0] == 1
-    work, boards = new_exact_workspace(query.streets, query.dtype), new_flop_boards()
-    query.list_boards(0, new_listing_workspace(), boards)
-    assert query.value(boards, work).any()
-    work.stop[0] = 1
-    assert not query.value(boards, work).any()
+    assert traversal.stopped
+    traversal.stopped = False
+    assert query.value(0, traversal).any()
+    traversal.stopped = True
+    assert not query.value(0, traversal).any()
 
 
 # --- boards

@@ -289,8 +289,11 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
             regret[:] = rng.random(regret.shape)
             for block, copy in zip(regret, out, strict=True):
                 copy[:] = _as_device_block(street, block)
-    processor.iterate(np.random.default_rng((SEED, 1)))  # the same board
-    device.iterate(1, Step())
+    processor.iterate(np.random.default_rng((SEED, 1)), Step(prior=0.5))  # the same board
+    device.iterate(1, Step(prior=0.5))
+    prior = _as_device_block(vector.streets[1], processor.arrays()["prior1"])
+    np.testing.assert_allclose(device.prior[1], prior, rtol=0.01, atol=1e-3)
+    assert np.abs(prior).max() > 0.1
     river = vector.chance.total(3)  # the device adds the own reach of rivers, with no mean
     for ours, on_device, scale in (
         (processor.tables.regret, device.regret, 1),
@@ -304,7 +307,7 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
                     np.testing.assert_allclose(copy, expected, rtol=1e-4, atol=1e-4)
                 else:  # half precision may turn a near tie of the best response
                     off = np.linalg.norm(copy - expected) / np.linalg.norm(expected)
-                    assert off < 2e-3
+                    assert off < 1e-2
 
 
 @needs_compiler

@@ -173,11 +173,11 @@ def _check_hidden(game: Game) -> None:
 
 
 class CfrBr(Solver):
-    """`plus`: regret matching+, the default where nothing is sampled; `ramp`: the weight of iteration t in the regrets is t up to this
-    one, then constant, so that a long run forgets its beginning; `averaging`: its weight in the
-    average, t ("linear") or 1 ("uniform"); `current`: the strategy is the current one, not the
-    average; `threads`: 1, or 2 for one a seat; `backend`: "cpu", or in hold'em "cuda" for a
-    device."""
+    """`plus`: regret matching+, the default where nothing is sampled; `ramp`: the weight of
+    iteration t in the regrets is t up to this one, then constant, so that a long run forgets its
+    beginning; `averaging`: its weight in the average, t ("linear") or 1 ("uniform"); `current`: the
+    strategy is the current one, not the average; `threads`: 1, or 2 for one a seat; `backend`:
+    "cpu", or in hold'em "cuda" for a device."""
 
     name = "cfr-br"
     summary = "CFR-BR: regret matching against a best response; in hold'em without its abstraction"

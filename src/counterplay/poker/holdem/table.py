@@ -41,7 +41,13 @@ def new_table(
 
 def strategy_table(strategy: Strategy) -> Table:
     """Returns a strategy of a hold'em game as a table."""
-    form, slots = strategy.game.form, rules_of(strategy).slots()
+    rules_of(strategy)
+    return form_table(strategy)
+
+
+def form_table(strategy: Strategy) -> Table:
+    """Returns a strategy of any game of betting × cards as a table."""
+    form, slots = strategy.game.form, strategy.game.rules.slots()
     policy = np.where(slots >= 0, strategy.probabilities[slots], 0.0)
     return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
 

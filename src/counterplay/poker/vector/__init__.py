@@ -1,10 +1,12 @@
 """Vector-form traversal of the public tree: one pass with a number for every private holding.
 
-Shared: `board.py`, `public_tree.py`, `showdown.py`. Public chance sampling: `public_workspace.py`,
-`public_values.py`, `public_traversal.py`, `public_sampling.py`. Exact values:
-`suit_permutations.py`, `flop_boards.py`, `exact_traversal.py`, `flop_values.py`, `flop_sums.py`,
-`evaluation.py`. On a CUDA device: `holding_classes.py`, `cuda_columns.py`, `cuda_source.py`,
-`cuda_traversal.py`, `public_sampling_cuda.py`. CFR-BR, for games of one to four streets:
-`chance.py`, `learner_tables.py`, `street.py`, `traversal.py`, `cfr_br.py`; on a CUDA device
-`cfr_br_boards.py`, `cfr_br_kernels.py`, `cfr_br_source.py`, `cfr_br_cuda.py`.
+One traversal by seats, for games of one to four streets: `public_tree.py` (the betting),
+`chance.py`, `board.py`, `suit_permutations.py` (boards), `learner_tables.py` (tables, rows of
+holdings), `showdown.py` (showdowns and folds), `street.py` (what happens at the nodes of a street),
+`traversal.py` (seats, order of boards). Its uses: values and best responses (`flop_values.py`,
+`flop_sums.py`, `evaluation.py`, `flop_evaluation.py`), `vector_cfr.py`, CFR-BR (`cfr_br.py`).
+Public chance sampling: `public_workspace.py`, `public_values.py`, `public_traversal.py`,
+`public_sampling.py`. On a CUDA device: `holding_classes.py`, `flop_boards.py`, `cuda_columns.py`,
+`cuda_source.py`, `cuda_traversal.py`, `public_sampling_cuda.py`, `cfr_br_boards.py`,
+`cfr_br_kernels.py`, `cfr_br_source.py`, `cfr_br_cuda.py`.
 """

@@ -6,14 +6,13 @@ strategy that the abstraction can express. The game is cut at a street. Above th
 *trunk*, the adversary plays CFR too, with regrets for single holdings; from the cut on it
 best-responds to the learner's current strategy. An iteration samples one board at the cut and
 visits every board below it. Each seat of the learner is a run of its own, on the same boards.
-Deviation: the adversary moves first in the trunk too. Its regrets include the sampled board before
+Deviations: the adversary moves first in the trunk too. Its regrets include the sampled board before
 the learner's values are computed, or a learner would face uniform play on every flop that it sees
-for the first time.
+for the first time; and on the flop they are shrunk to those of buckets (`trunk.py`).
 
 With models and p the adversary is that of a restricted Nash response (Johanson, Zinkevich & Bowling
 2007): with probability p, decided before the hand, it plays the model instead. Both parts are
-evaluated separately, since values are linear in the opponent's reach: the adversary starts with
-reach 1 - p, the model with reach p.
+evaluated in one pass: the adversary starts with reach 1 - p, the model with reach p.
 """
 
 from __future__ import annotations
@@ -45,15 +44,16 @@ from counterplay.poker.vector.learner_tables import (
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.suit_permutations import check_suits
 from counterplay.poker.vector.traversal import (
-    MODEL,
     BestSeat,
     BoardLevel,
     FixedSeat,
     LearnerSeat,
+    RestrictedSeat,
     Seat,
     Step,
     Traversal,
 )
+from counterplay.poker.vector.trunk import TrunkSeat, new_prior, prior_rate
 
 STEP = Step()
 DTYPE = np.float32  # of a traversal and the trunk; the learner's tables are in double precision
@@ -84,8 +84,10 @@ class VectorCfrBr:
         self._learners = [
             LearnerSeat(chance, streets, i, row_map.copy(), self.tables, dtype) for i in (0, 1)
         ]
+        self._prior = new_prior(trunk, row_map)
         self._adversaries = [
-            LearnerSeat(chance, trunk, j, trunk_rows, self.trunk, dtype) for j in (0, 1)
+            TrunkSeat(chance, trunk, j, trunk_rows, self.trunk, dtype, row_map.copy(), self._prior)
+            for j in (0, 1)
         ]
         self._best = [BestSeat(chance, streets, j, dtype) for j in (0, 1)]
         self._traversals = [Traversal(chance, streets, dtype) for _ in (0, 1)]
@@ -99,10 +101,8 @@ class VectorCfrBr:
         run_seats(threads, lambda i: self._iterate_seat(i, boards, step))
 
     def _iterate_seat(self, i: int, boards: list[DealtBoard], step: Step) -> None:
-        reach = [1.0 - self._p, 1.0 - self._p, self._p]
-        reach[i] = 1.0
-        traversal = self._traversals[i]
-        path = [traversal.begin((reach[0], reach[1], reach[2]))]
+        traversal, adversary = self._traversals[i], self._best[1 - i]
+        path = [traversal.begin(self._learners[i], self._faced(adversary))]
         for level, dealt in zip(traversal.levels[1:], boards, strict=False):
             level.deal(dealt)
             path.append(level)
@@ -112,9 +112,10 @@ class VectorCfrBr:
         """Returns all tables, not copies."""
         named = {"regret": self.tables.regret, "strategy_sum": self.tables.strategy_sum}
         named["trunk"] = self.trunk.regret
-        return {
+        arrays = {
             f"{name}{k}": table for name, tables in named.items() for k, table in enumerate(tables)
         }
+        return arrays | {f"prior{k}": prior for k, prior in self._prior.items()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restores what `arrays` returned."""
@@ -133,7 +134,7 @@ class VectorCfrBr:
     def _update_seat(self, i: int, path: list[BoardLevel], step: Step) -> None:
         """Updates the learner in seat i, and its adversary in the trunk."""
         learner, adversary = self._learners[i], self._adversaries[1 - i]
-        traversal = self._traversals[i]
+        traversal, faced = self._traversals[i], self._faced(adversary)
         *trunk, cut = path
         for level in trunk:
             learner.set_board(level)
@@ -152,16 +153,17 @@ class VectorCfrBr:
             )
             adversary.update(level, step)
         for level in trunk:  # by the regrets that now include this board
-            adversary.set_board(level)
-            traversal.pass_down(level, adversary)
-            self._set_model(level, 1 - i)
+            faced.set_board(level)
+            traversal.pass_down(level, faced)
         self._evaluate_learner(cut, i, 1.0, 1.0)
         for level in traversal.levels[cut.k :]:
             if level is not cut:
                 learner.use_all_rows(level.k)
             learner.update(level, step)
         for level in reversed(trunk):
-            self._add_values(level, learner, adversary, self._scale(level.k), 1.0)
+            action_value = learner.action_value[level.k]
+            scale = self._scale(level.k)
+            traversal.evaluate(level, learner, faced, scale=scale, action_value=action_value)
             learner.update(level, step)
 
     def _scale(self, k: int) -> float:
@@ -186,15 +188,15 @@ class VectorCfrBr:
     def _evaluate_learner(self, level: BoardLevel, i: int, times: float, share: float) -> None:
         """Computes the learner's values against these choices. `share`: of this board among the
         boards of its street that follow the cut."""
-        learner, best, traversal = self._learners[i], self._best[1 - i], self._traversals[i]
+        learner, traversal = self._learners[i], self._traversals[i]
+        faced = self._faced(self._best[1 - i])
         learner.set_board(level)
-        best.set_board(level)
+        faced.set_board(level)
         learner.add_reach(level, share)
-        self._set_model(level, best.player)
         scale = 1.0
         if not level.final:
             traversal.pass_down(level, learner)
-            traversal.pass_down(level, best)
+            traversal.pass_down(level, faced)
             per_board = share / self.chance.total(level.k + 1)
             traversal.each_child(
                 level,
@@ -202,28 +204,16 @@ class VectorCfrBr:
                 lambda below, size: self._evaluate_learner(below, i, size, size * per_board),
             )
             scale = 1.0 / self.chance.n_deals[level.k + 1]
-        self._add_values(level, learner, best, scale, times)
-
-    def _set_model(self, level: BoardLevel, j: int) -> None:
-        """Prepares the model of player j on a board, and its reach on the next."""
-        if self._models is not None:
-            self._models[j].set_board(level)
-            if not level.final:
-                self._traversals[1 - j].pass_down(level, self._models[j], MODEL)
-
-    def _add_values(
-        self, level: BoardLevel, learner: LearnerSeat, opponent: Seat, scale: float, times: float
-    ) -> None:
-        """Adds the learner's values against an opponent, and against the model."""
         action_value = learner.action_value[level.k]
-        self._traversals[learner.player].evaluate(
-            level, learner, opponent, scale=scale, times=times, action_value=action_value
+        traversal.evaluate(
+            level, learner, faced, scale=scale, times=times, action_value=action_value
         )
-        if self._models is not None:  # the values of the next level include the model's
-            self._traversals[learner.player].evaluate(
-                level, learner, self._models[opponent.player], reach=MODEL, scale=0.0, times=times,
-                action_value=action_value,
-            )  # fmt: skip
+
+    def _faced(self, adversary: LearnerSeat | BestSeat) -> Seat:
+        """Returns what the learner plays against: the adversary, restricted to its model."""
+        if self._models is None:
+            return adversary
+        return RestrictedSeat(adversary, self._models[adversary.player], self._p)
 
 
 class HoldemCfrBr:
@@ -261,7 +251,7 @@ class HoldemCfrBr:
     def run(self, done: int, n: int) -> int:
         settings, trainer = self._settings, self._trainer
         for t in range(done + 1, done + n + 1):
-            step = Step(*settings.weights(t), settings.plus)
+            step = Step(*settings.weights(t), settings.plus, prior_rate(t))
             if isinstance(trainer, DeviceCfrBr):
                 trainer.iterate(t, step)
                 continue

@@ -35,6 +35,7 @@ from counterplay.poker.vector.cuda_columns import columns_of, round_up
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import Step
+from counterplay.poker.vector.trunk import PRIOR_VISITS, has_prior
 
 THREADS = 128
 PARTS = 1  # numbers in half precision for each probability of a range: 2 for single precision
@@ -57,13 +58,15 @@ class CfrBrStreet:
     precision. Its starts are numbered without the
     unused lanes: `used[s]` is the group and lane of start s, as group · LANES + lane."""
 
-    def __init__(self, device: Any, street: Street, rows: int, holdings: int) -> None:
+    def __init__(
+        self, device: Any, street: Street, rows: int, holdings: int, buckets: int = 0
+    ) -> None:
         self.street, self.rows, self.holdings, self._device = street, rows, holdings, device
         groups, nodes = street.public_node.shape[:2]
         self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
         self.starts = len(self.used)
         single = rows == holdings
-        source = street_source(street, self.starts, rows, holdings, single, PARTS)
+        source = street_source(street, self.starts, rows, holdings, single, PARTS, buckets)
         self.kernel = device.compile(source)
         self._buffers: dict[str, Any] = {}
         self.final = len(street.onward) == 0
@@ -87,9 +90,21 @@ class CfrBrStreet:
     def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
         return (-(-self.starts // THREADS), y, z), (THREADS,)
 
-    def match_regrets(self, regret: Any) -> None:
-        """Fills the policy and the probabilities of action sequences."""
-        self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
+    def match_regrets(self, regret: Any, prior: tuple[Any, ...] = ()) -> None:
+        """Fills the policy and the probabilities of action sequences; `prior`: to which regrets are
+        shrunk, the bucket of each row, and the weight."""
+        arguments = (regret, self._policy, *self.path, *prior)
+        self.kernel("match_regrets")(*self._grid(self.rows), arguments)
+
+    def learn_prior(
+        self, player: int, rate: float, learner: BoardBatch, rows: Any, prior: Any
+    ) -> None:
+        """Moves the mean regrets of the learner's buckets towards what was collected."""
+        self.kernel(f"learn_prior{player}")(
+            *self._grid(prior.shape[1]),
+            (self._collected[player][0], self._policy, learner.words, learner.member,
+             learner.first, rows, np.float32(rate), prior),
+        )  # fmt: skip
 
     def set_boards(self, boards: BoardBatch, classes: ClassBatch, most: int) -> None:
         """Fills the matrices of the last street's boards, which have at most so many classes."""
@@ -329,7 +344,15 @@ class DeviceCfrBr:
         self._learner = [
             CfrBrStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
         ]
-        self._adversary = [CfrBrStreet(device, street, n, n) for street in streets[:cut]]
+        shrunk = {k: row_map.count(k) for k in range(cut) if has_prior(row_map, k)}
+        self._adversary = [
+            CfrBrStreet(device, street, n, n, shrunk.get(k, 0))
+            for k, street in enumerate(streets[:cut])
+        ]
+        self.prior = {  # [nodes - 1, buckets, starts]
+            k: device.zeros((len(streets[k].player) - 1, n_buckets, self._adversary[k].starts))
+            for k, n_buckets in shrunk.items()
+        }
         pairs = zip(self._learner, self._learner[1:], strict=False)
         self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
         self.regret = [street.new_table(1) for street in self._learner]
@@ -373,7 +396,10 @@ class DeviceCfrBr:
     def _named(self) -> dict[str, Any]:
         named = {"regret": self.regret, "strategy_sum": self.strategy_sum}
         named["trunk"] = self.trunk_regret
-        return {f"{name}{k}": array for name, all_ in named.items() for k, array in enumerate(all_)}
+        arrays = {
+            f"{name}{k}": array for name, all_ in named.items() for k, array in enumerate(all_)
+        }
+        return arrays | {f"prior{k}": prior for k, prior in self.prior.items()}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns copies of all tables."""
@@ -410,13 +436,15 @@ class DeviceCfrBr:
             choice[k], value = self._respond(k, j, boards[k], own[k], value)
         for k in range(cut - 1, -1, -1):
             adversary = self._adversary[k]
-            adversary.match_regrets(self.trunk_regret[k][blocks[k]])
+            self._match_trunk(k, boards[k], blocks[k])
             columns = self._learner[k].columns(j, boards[k], own[k], self._no_choice, False)
             value = self._value(k, _StreetSeat(j, adversary, trunk[k], own[k]), columns, value)
+            if k in self.prior and step.prior > 0.0:
+                adversary.learn_prior(j, step.prior, boards[k], trunk[k].row, self.prior[k])
             adversary.update(j, step, self.trunk_regret[k][blocks[k]], self._unused_sum[k][0])
         for k in range(cut):
             adversary = self._adversary[k]
-            adversary.match_regrets(self.trunk_regret[k][blocks[k]])
+            self._match_trunk(k, boards[k], blocks[k])
             other.append(self._pass_down("adversary", k, j, adversary, trunk[k], other[k]))
         if last > cut:
             other.append(self._pass_down_choices(cut, j, boards[cut], other[cut], choice[cut]))
@@ -432,6 +460,11 @@ class DeviceCfrBr:
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return reused_buffer(self.device, self._buffers, name, shape, dtype)
+
+    def _match_trunk(self, k: int, boards: BoardBatch, block: int) -> None:
+        """Fills the adversary's policy on a street of the trunk."""
+        prior = (self.prior[k], boards.row, np.float32(PRIOR_VISITS)) if k in self.prior else ()
+        self._adversary[k].match_regrets(self.trunk_regret[k][block], prior)
 
     def _onward(self, k: int, values: Any) -> tuple[Any, ...]:
         """Returns the values after the onward ends of a street, as kernels take them."""

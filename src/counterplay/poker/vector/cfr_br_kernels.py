@@ -12,6 +12,7 @@ COMMON = r"""
 #define ROWS ((size_t)@ROWS@)
 #define HOLDINGS @HOLDINGS@
 #define PLANE (ROWS * STARTS)
+#define PRIOR_PLANE ((size_t)@BUCKETS@ * STARTS)
 #define NO_HOLDING 65535
 #define LOW(word) ((word) & 63)
 #define HIGH(word) ((word) >> 6 & 63)
@@ -20,14 +21,15 @@ COMMON = r"""
 typedef unsigned short u16;
 
 extern "C" __global__ void match_regrets(const TABLE* __restrict__ regret,
-    float* __restrict__ policy, float* __restrict__ path0, float* __restrict__ path1)
+    float* __restrict__ policy, float* __restrict__ path0,
+    float* __restrict__ path1@PRIOR_ARGUMENTS@)
 {   // regret matching, and own action sequences' probabilities: [node or sequence][row][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     if (start >= STARTS) return;
     const size_t at = (size_t)row * STARTS + start;
     path0[at] = 1.f;
     path1[at] = 1.f;
-@MATCH@
+@PRIOR@@MATCH@
 }
 
 extern "C" __global__ void by_holding(const float* __restrict__ value,
@@ -344,6 +346,37 @@ EACH_CLASS = r"""
                 value[((size_t)b * n + members[j]) * STARTS + start] = v0 / size;
         }
     }
+"""
+
+#: Regrets of the adversary in the trunk are shrunk to the mean regrets of buckets (`trunk.py`).
+PRIOR_ARGUMENTS = """,
+    const float* __restrict__ prior, const u16* __restrict__ bucket, const float visits"""
+PRIOR = r"""    const bool known = bucket[row] != NO_HOLDING;
+    const size_t of = known ? (size_t)bucket[row] * STARTS + start : 0;
+    const float weight = known ? visits : 0.f;
+"""
+LEARN_PRIOR = r"""
+extern "C" __global__ void learn_prior@PLAYER@(const float* __restrict__ action_values,
+    const float* __restrict__ policy, const unsigned* __restrict__ words,
+    const u16* __restrict__ member, const int* __restrict__ first, const u16* __restrict__ rows,
+    const float rate, float* __restrict__ prior)
+{   // one board; of holdings that share a row, the one with its number counts
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
+    if (start >= STARTS) return;
+    float sum[@ACTIONS@], mean;
+    int count = 0;
+    for (int a = 0; a < @ACTIONS@; ++a) sum[a] = 0.f;
+    for (int j = first[b]; j < first[b + 1]; ++j) {
+        const int h = HOLDING(words[member[j]]);
+        if (rows[h] != h) continue;
+        const size_t at = (size_t)h * STARTS + start;
+        ++count;
+@GAIN@
+    }
+    if (count == 0) return;
+    const size_t to = (size_t)b * STARTS + start;
+@MOVE@
+}
 """
 
 #: Reach at the starts of the next street.

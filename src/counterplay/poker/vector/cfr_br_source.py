@@ -27,8 +27,11 @@ from counterplay.poker.vector.cfr_br_kernels import (
     LAST_COLUMNS,
     LAST_COLUMNS_ARGUMENTS,
     LAST_COLUMNS_MACROS,
+    LEARN_PRIOR,
     MATRICES,
     POLICY_RANGES,
+    PRIOR,
+    PRIOR_ARGUMENTS,
     PURE_RANGES,
     VALUE,
 )
@@ -87,13 +90,19 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
 
 
 def street_source(
-    street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int
-) -> str:
+    street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int,
+    buckets: int = 0,
+) -> str:  # fmt: skip
     """Returns all kernels of a street; `single`: for tables in single precision; `parts`: numbers
-    in half precision for each probability of a range, 1 or 2."""
+    in half precision for each probability of a range, 1 or 2; `buckets`: to which regrets are
+    shrunk, 0 if they are not."""
     table = "float" if single else "double"
     sizes = {"TABLE": table, "STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
-    code = [_filled(COMMON, {**sizes, "MATCH": _regret_matching(street)})]
+    sizes |= {"BUCKETS": buckets}
+    match = {"MATCH": _regret_matching(street, buckets > 0), "PRIOR": "", "PRIOR_ARGUMENTS": ""}
+    if buckets:
+        match |= {"PRIOR": PRIOR, "PRIOR_ARGUMENTS": PRIOR_ARGUMENTS}
+    code = [_filled(COMMON, {**match, **sizes})]
     last = len(street.onward) == 0
     if last:
         columns = range_columns(street, 0)
@@ -108,6 +117,7 @@ def street_source(
                 _ranges(street, player, pure, parts) if last else _folds(street, player, pure)
             )
         code += [_best(street, player), _value(street, player)]
+        code += [_learn_prior(street, player)] if buckets else []
     return "".join(code if last else [*code, DOWN])
 
 
@@ -121,14 +131,16 @@ def _indented(code: Sequence[str], indent: int) -> str:
     return "\n".join(" " * indent + line for line in code)
 
 
-def _regret_matching(street: Street) -> str:
+def _regret_matching(street: Street, shrunk: bool) -> str:
     lines = []
+    prior = " + weight * prior[{} * PRIOR_PLANE + of]" if shrunk else ""
     for player in (0, 1):
         for k in decisions_of(street, player):
             below, before = children(street, k), int(street.sequence[player, k])
             lines.append("{")
             lines += [
-                f"const float r{c} = fmax((double)regret[{c - 1} * PLANE + at], 0.0);"
+                f"const float r{c} = fmax((double)regret[{c - 1} * PLANE + at]"
+                f"{prior.format(c - 1)}, 0.0);"
                 for c in below
             ]
             lines += [
@@ -224,6 +236,22 @@ def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list
         lines.append(line if terminals else line.replace("fold(", "column_of("))
     macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
     return lines if terminals else [macro, *lines]
+
+
+def _learn_prior(street: Street, player: int) -> str:
+    numbers = action_numbers(street, player)
+    gain, move = [], []
+    for k in decisions_of(street, player):
+        below = children(street, k)
+        value = {c: f"action_values[{numbers[c]} * PLANE + at]" for c in below}
+        mean = " + ".join(f"policy[{c - 1} * PLANE + at] * {value[c]}" for c in below)
+        gain.append(f"mean = {mean};")
+        gain += [f"sum[{numbers[c]}] += {value[c]} - mean;" for c in below]
+        for c in below:
+            slot = f"prior[{c - 1} * PRIOR_PLANE + to]"
+            move.append(f"{slot} += rate * (sum[{numbers[c]}] / count - {slot});")
+    marks = {"PLAYER": player, "ACTIONS": len(numbers)}
+    return _filled(LEARN_PRIOR, {**marks, "GAIN": _indented(gain, 8), "MOVE": _indented(move, 4)})
 
 
 def _best(street: Street, player: int) -> str:

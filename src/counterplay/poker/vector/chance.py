@@ -81,12 +81,12 @@ class HoldemChance:
         self.deck, self.sizes = np.array(deck, dtype=np.int64), sizes
         self.low, self.high, self.n_holdings = LOW, HIGH, N_HOLDINGS
         self.possible = np.isin(LOW, self.deck) & np.isin(HIGH, self.deck)
-        group = suit_permutations(deck, symmetric)
+        self.group = group = suit_permutations(deck, symmetric)
         self.permutations, self._card = group.holding, group.card
-        self._flops, weight = flops_of(deck, group)
-        self._flop_weight = weight
+        self.flops, self.flop_weight = flops_of(deck, group)
+        weight = self.flop_weight
         self._flop_share = np.cumsum(weight) / weight.sum()
-        self.n_boards = (1, len(self._flops))[: len(sizes)]
+        self.n_boards = (1, len(self.flops))[: len(sizes)]
         n, before = len(deck), (0, *sizes[:-1])
         self.n_pairs = comb(n, 2) * comb(n - 2, 2)
         streets = list(zip(before, sizes, strict=True))
@@ -101,8 +101,8 @@ class HoldemChance:
 
     def children(self, street: int, board: DealtBoard) -> Iterator[tuple[DealtBoard, int]]:
         if street == 1:
-            for number, weight in enumerate(self._flop_weight.tolist()):
-                yield self._flop(number), weight
+            for number, weight in enumerate(self.flop_weight.tolist()):
+                yield self.flop(number), weight
             return
         for card in self.deck.tolist():
             if card not in board.cards:
@@ -113,12 +113,13 @@ class HoldemChance:
     def sample(self, street: int, board: DealtBoard, rng: np.random.Generator) -> DealtBoard:
         if street == 1:
             number = int(np.searchsorted(self._flop_share, rng.random(), side="right"))
-            return self._flop(min(number, len(self._flops) - 1))
+            return self.flop(min(number, len(self.flops) - 1))
         live = [card for card in self.deck.tolist() if card not in board.cards]
         return self._next(board, live[int(rng.integers(len(live)))])
 
-    def _flop(self, number: int) -> DealtBoard:
-        flop = self._flops[number]
+    def flop(self, number: int) -> DealtBoard:
+        """Returns one of `flops`."""
+        flop = self.flops[number]
         stable = (np.sort(self._card[:, flop], axis=1) == np.sort(flop)).all(axis=1)
         return DealtBoard(tuple(flop.tolist()), number, np.flatnonzero(stable))
 

@@ -1,11 +1,11 @@
-"""Exact values on a CUDA device: the traversal of `exact_traversal.py`, all boards of a street at
+"""Exact values on a CUDA device: the traversal of `flop_values.py`, all boards of a street at
 once.
 
 Holdings with the same codes form a class. On a board one matrix counts the holdings of each class
 that share no card with a holding, and another the weaker ones less the stronger ones. Their
 products with the classes' reach on each of the opponent's action sequences give every showdown and
 fold, on tensor cores. The betting of the street, as straight-line code, combines them to values.
-Single precision; the flop itself is left to `exact_traversal.py`.
+Single precision; the flop itself is left to `flop_values.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from counterplay.poker.vector.cuda_columns import (
     tree_code,
 )
 from counterplay.poker.vector.cuda_source import EXACT_STREET, filled
-from counterplay.poker.vector.exact_traversal import ExactQuery
 from counterplay.poker.vector.flop_boards import FlopBoards
+from counterplay.poker.vector.flop_values import PreparedQuery as ExactQuery
 from counterplay.poker.vector.holding_classes import (
     NO_HOLDING,
     BoardClasses,
@@ -38,7 +38,8 @@ from counterplay.poker.vector.holding_classes import (
     river_classes,
     turn_classes,
 )
-from counterplay.poker.vector.public_tree import SeatStrategy, Street
+from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.traversal import FixedSeat as SeatStrategy
 
 THREADS = 128  # in a block
 RIVERS_AT_ONCE = 16  # rivers in one matrix product

@@ -1,6 +1,6 @@
 """All turns and rivers of a flop, one of each class of suit-isomorphic boards: the holdings, by
-strength on the river, and their codes in two tables. The exact traversals (`exact_traversal.py`,
-`cuda_traversal.py`) read the cards from here alone."""
+strength on the river, and their codes in two tables, for the traversal on a CUDA device
+(`cuda_traversal.py`)."""
 
 from __future__ import annotations
 

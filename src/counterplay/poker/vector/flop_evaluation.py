@@ -11,11 +11,9 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Evaluator, Payoff
 from counterplay.core.forms.strategy import Mixture, Strategy
-from counterplay.poker.vector.chance import HoldemChance
-from counterplay.poker.vector.learner_tables import BucketRows, policy_blocks
-from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.holdem.table import form_table
+from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.suit_permutations import check_suits
-from counterplay.poker.vector.traversal import FixedSeat, Traversal
 
 THREADS = 2
 
@@ -56,19 +54,10 @@ class FlopEvaluator(Evaluator):
             return list(pool.map(self._payoff, asked))
 
     def _payoff(self, asked: Payoff) -> float:
-        form, rules = self.game.form, self.game.rules
-        streets = streets_of(rules.tree)
-        deck = tuple(form.cards.deck.tolist())
-        chance = HoldemChance(deck, rules.betting.board, symmetric=rules.abstraction.deck.full)
-
-        def seat(player: int, strategy: Strategy) -> FixedSeat:
-            rows = BucketRows(form.cards, rules.abstraction.counts)
-            policy = policy_blocks(streets, rows, strategy.probabilities, form)
-            return FixedSeat(chance, streets, player, rows, policy)
-
-        other = seat(1 - asked.player, asked.against)
-        own = None if asked.by is None else seat(asked.player, asked.by)
-        return Traversal(chance, streets).value_against(other, own)
+        rules = self.game.rules
+        by = None if asked.by is None else form_table(asked.by)
+        query = ValueQuery(asked.player, form_table(asked.against), by)
+        return PreparedQuery(query, rules.tree, rules.abstraction.deck).whole_value()
 
     def _strategy(self, strategy: Strategy | Mixture) -> Strategy:
         if isinstance(strategy, Mixture):

@@ -18,8 +18,10 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
+from counterplay.poker.betting.betting import ACTIONS, BettingTree
 from counterplay.poker.cards.canonical import permuted_holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
+from counterplay.poker.holdem.table import Table, code_counts
 from counterplay.poker.vector.board import HIGH, LOW
 from counterplay.poker.vector.chance import Chance, DealtBoard
 from counterplay.poker.vector.public_tree import Street
@@ -79,10 +81,15 @@ def fill_buckets(cards: Any, chance: Deal, street: int, out: np.ndarray) -> None
 
 
 class BucketRows:
-    """A row for every bucket of a card abstraction, with `counts[k]` buckets on street k."""
+    """A row for every bucket of a card abstraction, with `counts[k]` rows on street k; with `carry`
+    for every code of a `Table`."""
 
-    def __init__(self, cards: Cards, counts: tuple[int, ...]) -> None:
+    def __init__(
+        self, cards: Cards, counts: tuple[int, ...], carry: np.ndarray | None = None
+    ) -> None:
         self.cards, self._counts, self._deal = cards, counts, new_deal()
+        self._carry = np.zeros(len(counts), dtype=np.int64) if carry is None else carry
+        self._bucket = np.zeros(len(LOW), dtype=np.int64)
 
     def count(self, street: int) -> int:
         return self._counts[street]
@@ -94,9 +101,18 @@ class BucketRows:
         deal = self._deal
         deal.deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(board.cards)] = board.cards
         fill_buckets(self.cards, deal, street, out)
+        factor = 1
+        for s in range(
+            street, 0, -1
+        ):  # the code is Σ bucket[s] · carry[s + 1] · ... · carry[street]
+            factor *= int(self._carry[s])
+            if factor == 0:
+                break
+            fill_buckets(self.cards, deal, s - 1, self._bucket)
+            out += factor * self._bucket
 
     def copy(self) -> BucketRows:
-        return BucketRows(self.cards, self._counts)
+        return BucketRows(self.cards, self._counts, self._carry)
 
 
 class LearnerTables(NamedTuple):
@@ -174,15 +190,20 @@ def slot_values(streets: tuple[Street, ...], blocks: Sequence[np.ndarray], form:
     return out
 
 
-def policy_blocks(
-    streets: tuple[Street, ...], rows: RowMap, probabilities: np.ndarray, form: Any
+def table_blocks(
+    tree: BettingTree, streets: tuple[Street, ...], table: Table
 ) -> tuple[np.ndarray, ...]:
-    """Returns the probabilities of a strategy as a `FixedSeat` plays them: the inverse."""
+    """Returns the probabilities of a table as a `FixedSeat` plays them; 0 in unused lanes."""
     blocks = []
-    for k, street in enumerate(streets):
-        groups, n, width = _block_shape(street, rows.count(k))
-        block = np.zeros((groups, n, len(street.player), LANES))
-        for at, slots in _slots(street, n, form):
-            block[at] = probabilities[slots]
-        blocks.append(block.reshape(1, groups, n, width))
+    for street, codes in zip(streets, code_counts(table, tree), strict=True):
+        groups, n = street.public_node.shape[:2]
+        block = np.zeros((groups, codes, n, LANES))
+        for k in np.flatnonzero(street.player >= 0).tolist():
+            node = street.public_node[:, k]
+            rows = table.first_row[np.maximum(node, 0)][:, None] + np.arange(codes)[None, :, None]
+            actions = tree.actions[int(node[node >= 0][0])]
+            for a, action in enumerate(actions, int(street.first_child[k])):
+                chosen = table.policy[rows, ACTIONS.index(action)]
+                block[:, :, a] = np.where(node[:, None] >= 0, chosen, 0.0)
+        blocks.append(block.reshape(1, groups, codes, -1))
     return tuple(blocks)

@@ -237,7 +237,9 @@ def end_last_street(
     buckets, n, restriction = int(board.n_buckets[s]), int(board.size[0]), it.restriction
     gather_paths(street, s, buckets, restriction, work)
     for player in range(2):
-        reach = opponent_reach(1 - player, s, restriction, work.showdown_path, work)
+        reach = opponent_reach(
+            1 - player, s, board.bucket[s], restriction, work.showdown_path, work
+        )
         clear_values(start_values(s, player, work), n)
         if not mark_reached(reach, n, work.reached):
             clear(work.gain, buckets, len(work.value))
@@ -263,15 +265,15 @@ def end_street(
     for player in range(2):
         other = 1 - player
         folds = street.n_folds[other]
-        reach = opponent_reach(other, s, restriction, work.fold_path, work)
+        reach = opponent_reach(other, s, bucket, restriction, work.fold_path, work)
         mark_reached(reach, n, work.reached)
         clear(work.sums[1], ALL + 1, folds * LANES)
-        sum_reach(board, bucket, reach, work.reached, folds, work.row[0], work.sums[1])
+        sum_reach(board, reach, work.reached, folds, work.row[0], work.sums[1])
         clear(work.gain, buckets, len(work.value))
         values, sums, count = start_values(s, player, work), work.sums[1], index(folds)
         for h in range(index(n)):
             b = index(bucket[h])
-            set_unblocked(board, h, bucket, reach, work.reached, count, work.row, sums)
+            set_unblocked(board, h, reach, work.reached, count, work.row, sums)
             back_up_holding(street, s, g, player, h, own[b], work)
             add_rows(work.value, ZERO, work.gain, b * index(work.gain.shape[1]), nodes)
             for lane in range(_LANES):

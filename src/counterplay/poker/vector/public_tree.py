@@ -1,4 +1,4 @@
-"""The public tree of the betting, street by street, and strategies in its arrays.
+"""The public tree of the betting, street by street.
 
 After every end of the first street the betting of later streets has the same shape; only stakes
 differ. So a street is traversed at `LANES` of its starts at once: lane l starts after the l-th end
@@ -19,8 +19,7 @@ import numpy as np
 
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.simd import LANES
-from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingTree
-from counterplay.poker.holdem.table import Table, code_counts
+from counterplay.poker.betting.betting import NO_FOLD, BettingTree
 
 
 class Street(NamedTuple):
@@ -151,72 +150,3 @@ def _public_nodes(
         action = k - first_child[parents[k]]
         public_node[:, k] = np.where(parent >= 0, below[np.maximum(parent, 0)] + action, -1)
     return public_node
-
-
-class SeatStrategy(NamedTuple):
-    """A table as the strategy of one player, one array for each street: g groups, c codes, w action
-    sequences times LANES. In a mixture (`mix_seats`) the groups of one table follow those of the
-    other: 2g."""
-
-    path: tuple[np.ndarray, ...]  # [g, c, w]: probability of each action sequence on the street
-    showdown_path: tuple[np.ndarray, ...]  # [g, c, w]: of the sequences with a showdown alone
-    fold_path: tuple[np.ndarray, ...]  # [g, c, w]: of the sequences with a fold alone
-    policy: tuple[np.ndarray, ...]  # [g, c, n * LANES]: of the action that leads to a node
-
-
-def seat_strategy(
-    tree: BettingTree, streets: tuple[Street, ...], player: int, table: Table, dtype: Any
-) -> SeatStrategy:
-    """Returns a table as the strategy of `player`."""
-    path, showdown_path, fold_path, policy = [], [], [], []
-    for street, codes in zip(streets, code_counts(table, tree), strict=True):
-        groups, n = street.public_node.shape[:2]
-        chosen = np.zeros((groups, codes, n, LANES))
-        paths = np.zeros((groups, codes, int(street.n_sequences[player]), LANES))
-        paths[:, :, 0] = 1.0
-        for k in np.flatnonzero(street.player == player).tolist():
-            children = range(int(street.first_child[k]), int(street.first_child[k + 1]))
-            share = _action_probabilities(tree, street, k, table, codes)
-            for a, c in enumerate(children):
-                chosen[:, :, c] = share[..., a]
-                before, after = street.sequence[player, k], street.sequence[player, c]
-                paths[:, :, after] = paths[:, :, before] * share[..., a]
-        path.append(paths.reshape(groups, codes, -1).astype(dtype))
-        showdown_path.append(_picked(paths, street.showdown_index[player], dtype))
-        fold_path.append(_picked(paths, street.fold_index[player], dtype))
-        policy.append(chosen.reshape(groups, codes, -1).astype(dtype))
-    return SeatStrategy(tuple(path), tuple(showdown_path), tuple(fold_path), tuple(policy))
-
-
-def mix_seats(one: SeatStrategy, other: SeatStrategy, weight: float) -> SeatStrategy:
-    """Returns the mixture that plays `one` with probability `weight` and `other` otherwise, chosen
-    before the hand: its reach is a sum of two. Both tables must have the same codes."""
-    mixed = SeatStrategy(
-        *(
-            tuple(np.concatenate(both) for both in zip(a, b, strict=True))
-            for a, b in zip(one, other, strict=True)
-        )
-    )
-    mixed.path[0][0] *= weight  # before the flop there is one group
-    mixed.path[0][1] *= 1.0 - weight
-    return mixed
-
-
-def _picked(paths: np.ndarray, number: np.ndarray, dtype: Any) -> np.ndarray:
-    """Returns [g, c, k * LANES]: the k numbered sequences of `paths`, in the order of numbers."""
-    order = np.flatnonzero(number >= 0)
-    order = order[np.argsort(number[order])]
-    picked = paths[:, :, order].reshape(*paths.shape[:2], len(order) * LANES)
-    return np.ascontiguousarray(picked.astype(dtype))
-
-
-def _action_probabilities(
-    tree: BettingTree, street: Street, k: int, table: Table, codes: int
-) -> np.ndarray:
-    """Returns float64[g, c, LANES, actions]: probabilities at node k; 0 in unused lanes."""
-    node = street.public_node[:, k]
-    rows = table.first_row[np.maximum(node, 0)][:, None, :] + np.arange(codes)[None, :, None]
-    columns = [ACTIONS.index(action) for action in tree.actions[int(node[node >= 0][0])]]
-    used = node[:, None, :, None] >= 0
-    probabilities: np.ndarray = np.where(used, table.policy[rows][..., columns], 0.0)
-    return probabilities

@@ -63,14 +63,16 @@ def gather_paths(
 
 @jit(inner=True)
 def opponent_reach(
-    player: int, s: int, restriction: Restriction, paths: Any, work: TraversalWorkspace
+    player: int, s: int, bucket: Any, restriction: Restriction, paths: Any, work: TraversalWorkspace
 ) -> Reach:
     """Returns the reach of `player`, mixed with the model's if it is restricted per hand."""
     return Reach(
         work.y[s, player],
         paths[player],
+        bucket,
         work.y[s, MODEL],
         paths[MODEL],
+        bucket,
         restriction.share,
         restriction.per_hand and player == restriction.restricted,
     )
@@ -233,13 +235,13 @@ def value_by_sequence(
     clear(work.sums[0], ALL + 1, showdowns * LANES)
     clear(work.sums[1], ALL + 1, folds * LANES)
     row, sums, values = work.row[0], work.sums, start_values(s, player, work)
-    reach = opponent_reach(other, s, restriction, work.showdown_path, work)
+    reach = opponent_reach(other, s, bucket, restriction, work.showdown_path, work)
     add_showdowns(
         board, bucket, reach, work.reached, showdowns, row, sums[0], work.showdown_weight,
         work.showdown_total, values,
     )  # fmt: skip
-    to_folds = opponent_reach(other, s, restriction, work.fold_path, work)
-    sum_reach(board, bucket, to_folds, work.reached, folds, row, sums[1])
+    to_folds = opponent_reach(other, s, bucket, restriction, work.fold_path, work)
+    sum_reach(board, to_folds, work.reached, folds, row, sums[1])
     half = work.half[0]
     for card in range(index(ALL + 1)):
         for w in range(index(showdowns) * _LANES):
@@ -250,7 +252,7 @@ def value_by_sequence(
     for h in range(index(board.size[0])):  # the same holding was subtracted twice
         if work.reached[h]:
             at = index(bucket[h]) * index(work.fold_total.shape[1])
-            set_reach(to_folds, h, index(bucket[h]), count, row)
+            set_reach(to_folds, h, count, row)
             add_rows(row, ZERO, work.fold_total, at, count)
             add_dot(work.fold_weight, at, row, ZERO, values, h * _LANES, count)
 

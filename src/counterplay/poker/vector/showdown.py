@@ -50,37 +50,37 @@ class Reach(NamedTuple):
 
     y: np.ndarray  # [n, LANES]
     path: np.ndarray  # [b, w]
+    bucket: np.ndarray  # int64[n]
     other_y: np.ndarray  # [n, LANES]
     other_path: np.ndarray  # [b, w]
+    other_bucket: np.ndarray  # int64[n]
     share: np.ndarray  # [2]
     mixed: bool
 
 
 @jit(inline=True)
-def set_reach(reach: Reach, h: Any, b: Any, n: Any, row: Any) -> None:
-    """Fills `row` with the reach of holding h, in bucket b, on each of n action sequences."""
-    at = b * index(reach.path.shape[1])
+def set_reach(reach: Reach, h: Any, n: Any, row: Any) -> None:
+    """Fills `row` with the reach of holding h on each of n action sequences."""
+    at = index(reach.bucket[h]) * index(reach.path.shape[1])
     set_product(reach.y, h * _LANES, reach.path, at, row, ZERO, n)
     if reach.mixed:
         first, second = reach.share[0], reach.share[1]
+        b = index(reach.other_bucket[h])
         for w in range(n * _LANES):
             other = reach.other_y[h, w % _LANES] * reach.other_path[b, w]
             row[w] = first * row[w] + second * other
 
 
 @jit(inline=True)
-def _add_reach(
-    board: Board, h: Any, bucket: Any, reach: Reach, n: Any, row: Any, sums: Any
-) -> None:
+def _add_reach(board: Board, h: Any, reach: Reach, n: Any, row: Any, sums: Any) -> None:
     """Adds the reach of a holding to the sums of its cards and of all."""
     wide = index(sums.shape[1])
     low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
-    b = index(bucket[h])
     if reach.mixed:
-        set_reach(reach, h, b, n, row)
+        set_reach(reach, h, n, row)
         add_row_to_cards(row, ZERO, sums, _ALL * wide, sums, low, sums, high, n)
     else:
-        at = b * index(reach.path.shape[1])
+        at = index(reach.bucket[h]) * index(reach.path.shape[1])
         add_to_cards(
             reach.y, h * _LANES, reach.path, at, sums, _ALL * wide, sums, low, sums, high, n
         )
@@ -112,27 +112,25 @@ def clear(table: np.ndarray, rows: int, width: int) -> None:
 
 @jit(inline=True)
 def add_group(
-    board: Board, first: Any, last: Any, bucket: Any, reach: Reach, reached: Any, n: Any, row: Any,
-    sums: Any,
-) -> None:  # fmt: skip
+    board: Board, first: Any, last: Any, reach: Reach, reached: Any, n: Any, row: Any, sums: Any
+) -> None:
     """Adds the reach of the holdings first .. last - 1 to `sums`."""
     for h in range(first, last):
         if reached[h]:
-            _add_reach(board, h, bucket, reach, n, row, sums)
+            _add_reach(board, h, reach, n, row, sums)
 
 
 @jit(inner=True)
 def sum_reach(
-    board: Board, bucket: np.ndarray, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray,
-    sums: np.ndarray,
-) -> None:  # fmt: skip
+    board: Board, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray, sums: np.ndarray
+) -> None:
     """Adds the reach of all holdings to `sums`."""
-    add_group(board, ZERO, index(board.size[0]), bucket, reach, reached, index(n), row, sums)
+    add_group(board, ZERO, index(board.size[0]), reach, reached, index(n), row, sums)
 
 
 @jit(inline=True)
 def set_unblocked(
-    board: Board, h: Any, bucket: Any, reach: Reach, reached: Any, n: Any, work: Any, sums: Any
+    board: Board, h: Any, reach: Reach, reached: Any, n: Any, work: Any, sums: Any
 ) -> None:
     """Fills `work[1]` with the reach of the holdings that share no card with holding h; `sums` are
     those of `sum_reach`. `work`: rows of a workspace."""
@@ -140,25 +138,25 @@ def set_unblocked(
     low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
     set_others(sums, _ALL * wide, sums, low, sums, high, work[1], ZERO, n)
     if reached[h]:  # the same holding was subtracted twice
-        set_reach(reach, h, index(bucket[h]), n, work[0])
+        set_reach(reach, h, n, work[0])
         add_rows(work[0], ZERO, work[1], ZERO, n)
 
 
 @jit
 def sum_weaker(
-    board: Board, bucket: np.ndarray, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray,
-    sums: np.ndarray, out: np.ndarray,
+    board: Board, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray, sums: np.ndarray,
+    out: np.ndarray,
 ) -> None:  # fmt: skip
     """Fills `out[h]` with twice the reach of weaker holdings plus that of equal ones, with card
     removal. Adds twice the reach of all holdings to `sums`."""
     count, wide, row_wide = index(n), index(sums.shape[1]), index(out.shape[1])
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
-        add_group(board, first, last, bucket, reach, reached, count, row, sums)
+        add_group(board, first, last, reach, reached, count, row, sums)
         for h in range(first, last):
             low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
             set_others(sums, _ALL * wide, sums, low, sums, high, out, h * row_wide, count)
-        add_group(board, first, last, bucket, reach, reached, count, row, sums)
+        add_group(board, first, last, reach, reached, count, row, sums)
 
 
 @jit(inline=True)
@@ -186,9 +184,9 @@ def add_showdowns(
     count = index(n)
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
-        add_group(board, first, last, bucket, reach, reached, count, row, sums)
+        add_group(board, first, last, reach, reached, count, row, sums)
         _add_values(board, first, last, bucket, count, sums, weight, total, value)
-        add_group(board, first, last, bucket, reach, reached, count, row, sums)
+        add_group(board, first, last, reach, reached, count, row, sums)
 
 
 @jit(inner=True)

@@ -62,28 +62,30 @@ def new_row_strategy(street: Street, player: int, rows: int, dtype: Any) -> RowS
 class StreetWorkspace(NamedTuple):
     """Buffers of one thread: n holdings, w action sequences times lanes."""
 
-    reach: np.ndarray  # [n, LANES]: the opponent's, at the start, in the order of the board
-    opponent_row: np.ndarray  # int64[n]: in the order of the board
+    reach: np.ndarray  # [2, n, LANES]: the opponent's and its model's, in the order of the board
+    opponent_row: np.ndarray  # int64[2, n]: in the order of the board
     weaker: np.ndarray  # [n, w]: results of `sum_weaker`
     row: np.ndarray  # [2, w]
     sums: np.ndarray  # [2, cards + 1, w]: of showdowns and folds
     value: np.ndarray  # [nodes * LANES]: values of one holding
     reached: np.ndarray  # bool[n]
-    share: np.ndarray  # [2]
+    share: np.ndarray  # [2]: ones, since the weights of a mixture are in its reach
+    half: np.ndarray  # [1]: 0.5
 
 
 def new_street_workspace(streets: tuple[Street, ...], holdings: int, dtype: Any) -> StreetWorkspace:
     nodes = max(len(street.player) for street in streets) * LANES
     width = max(int(street.n_sequences.max()) for street in streets) * LANES
     return StreetWorkspace(
-        reach=np.zeros((holdings, LANES), dtype=dtype),
-        opponent_row=np.zeros(holdings, dtype=np.int64),
+        reach=np.zeros((2, holdings, LANES), dtype=dtype),
+        opponent_row=np.zeros((2, holdings), dtype=np.int64),
         weaker=np.zeros((holdings, width), dtype=dtype),
         row=np.zeros((2, width), dtype=dtype),
         sums=np.zeros((2, ALL + 1, width), dtype=dtype),
         value=np.zeros(nodes, dtype=dtype),
         reached=np.zeros(holdings, dtype=np.bool_),
         share=np.ones(2, dtype=dtype),
+        half=np.array([0.5], dtype=dtype),
     )
 
 
@@ -217,11 +219,16 @@ def _add_action_values(street: Street, player: Any, times: Any, value: Any, out:
 
 
 class Opponent(NamedTuple):
-    """What an evaluation needs of the opponent."""
+    """What an evaluation needs of the opponent. A `restricted` one plays a model in part of its
+    hands; the reach of both has their probabilities in it."""
 
     row: np.ndarray  # int64[holdings]
     strategy: RowStrategy
     reach: np.ndarray  # [g, holdings, LANES]: at the start of the street
+    model_row: np.ndarray
+    model: RowStrategy
+    model_reach: np.ndarray
+    restricted: bool
 
 
 class Onward(NamedTuple):
@@ -229,6 +236,15 @@ class Onward(NamedTuple):
 
     value: np.ndarray  # [g * ends, holdings, LANES]
     scale: float
+
+
+@jit(inline=True)
+def _opponent_reach(opponent: Opponent, path: Any, model_path: Any, work: StreetWorkspace) -> Reach:
+    """Returns the opponent's reach on the action sequences of `path`."""
+    return Reach(
+        work.reach[0], path, work.opponent_row[0], work.reach[1], model_path, work.opponent_row[1],
+        work.share, opponent.restricted,
+    )  # fmt: skip
 
 
 @jit
@@ -256,49 +272,52 @@ def evaluate(
     other, n, ends = 1 - player, index(board.size[0]), index(len(street.onward))
     n_showdowns, n_folds = index(street.n_showdowns[other]), index(street.n_folds[other])
     wide, row_wide = index(work.sums.shape[2]), index(work.weaker.shape[1])
-    own_wide, value, bucket = index(own.shape[2]), work.value, work.opponent_row
-    showdowns, folds = work.sums[0], work.sums[1]
+    own_wide, value, model, half = index(own.shape[2]), work.value, opponent.model, work.half[0]
+    showdowns, folds, weaker = work.sums[0], work.sums[1], work.weaker
     for k in range(n):
-        bucket[k] = opponent.row[index(board.holding[k])]
+        h = index(board.holding[k])
+        work.opponent_row[0, k] = opponent.row[h]
+        work.opponent_row[1, k] = opponent.model_row[h]
     for g in range(index(len(street.public_node))):
         for k in range(n):
             h = index(board.holding[k])
             for lane in range(_LANES):
-                work.reach[k, lane] = opponent.reach[g, h, lane]
-        path = opponent.strategy.fold_path[g]
-        folding = Reach(work.reach, path, work.reach, path, work.share, False)
+                work.reach[0, k, lane] = opponent.reach[g, h, lane]
+            if opponent.restricted:
+                for lane in range(_LANES):
+                    work.reach[1, k, lane] = opponent.model_reach[g, h, lane]
+        folding = _opponent_reach(
+            opponent, opponent.strategy.fold_path[g], model.fold_path[g], work
+        )
         any_reached = mark_reached(folding, int(n), work.reached)
         if final and not any_reached and not record:
             continue
         clear(folds, ALL + 1, n_folds * _LANES)
-        sum_reach(board, bucket, folding, work.reached, n_folds, work.row[0], folds)
+        sum_reach(board, folding, work.reached, n_folds, work.row[0], folds)
         if final:
-            path = opponent.strategy.showdown_path[g]
-            showing = Reach(work.reach, path, work.reach, path, work.share, False)
+            path, model_path = opponent.strategy.showdown_path[g], model.showdown_path[g]
+            showing = _opponent_reach(opponent, path, model_path, work)
             clear(showdowns, ALL + 1, n_showdowns * _LANES)
-            sum_weaker(
-                board, bucket, showing, work.reached, n_showdowns, work.row[0], showdowns,
-                work.weaker,
-            )  # fmt: skip
+            sum_weaker(board, showing, work.reached, n_showdowns, work.row[0], showdowns, weaker)
             for card in range(_ALL + ONE):  # from twice the reach of all holdings to minus once
                 for w in range(n_showdowns * _LANES):
-                    showdowns[card, w] /= -2
-        payoff = street.payoff[player, g]
+                    showdowns[card, w] *= -half
+        payoff, policy, values = street.payoff[player, g], own[g], out[g]
         for k in range(n):
             h, r = index(board.holding[k]), index(own_row[index(board.holding[k])])
             if final:
                 low, high = index(board.low[k]) * wide, index(board.high[k]) * wide
                 add_others(
-                    showdowns, _ALL * wide, showdowns, low, showdowns, high, work.weaker,
-                    k * row_wide, n_showdowns,
+                    showdowns, _ALL * wide, showdowns, low, showdowns, high, weaker, k * row_wide,
+                    n_showdowns,
                 )  # fmt: skip
-            set_unblocked(board, k, bucket, folding, work.reached, n_folds, work.row, folds)
+            set_unblocked(board, k, folding, work.reached, n_folds, work.row, folds)
             for e in range(index(len(street.terminals))):
                 c = index(street.terminals[e])
                 sequence = index(street.sequence[other, c])
                 if street.folded[c] == NO_FOLD:
                     at = k * row_wide + index(street.showdown_index[other, sequence]) * _LANES
-                    set_product(payoff, c * _LANES, work.weaker, at, value, c * _LANES, ONE)
+                    set_product(payoff, c * _LANES, weaker, at, value, c * _LANES, ONE)
                 else:
                     at = index(street.fold_index[other, sequence]) * _LANES
                     set_product(payoff, c * _LANES, work.row[1], at, value, c * _LANES, ONE)
@@ -313,13 +332,13 @@ def evaluate(
             while node > ZERO:
                 node -= ONE
                 if street.player[node] >= 0:
-                    back_up(street, node, player, best, own[g], r * own_wide, value)
+                    back_up(street, node, player, best, policy, r * own_wide, value)
             if record:
                 _record_choices(street, player, value, choice[g, h])
             if collect:
                 _add_action_values(street, player, times, value, action_value[g, r])
             for lane in range(_LANES):
-                out[g, h, lane] += times * value[lane]
+                values[h, lane] += times * value[lane]
 
 
 @jit

@@ -6,14 +6,18 @@ that may follow. What is computed depends on the seats:
 
 | computation | seats |
 |---|---|
-| expected value | `FixedSeat` against `FixedSeat` |
-| best response | the maximum against `FixedSeat` |
+| expected value (`flop_values.py`) | `FixedSeat` against `FixedSeat` |
+| best response (`flop_values.py`) | the maximum against `FixedSeat` |
+| vector-form CFR (`vector_cfr.py`) | `LearnerSeat` against `LearnerSeat` |
 | CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, `BestSeat` below it |
+
+An opponent may be a `RestrictedSeat` of any of them: with probability p it plays a model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +30,7 @@ from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.street import (
     Onward,
     Opponent,
+    RowStrategy,
     add_own_reach,
     evaluate,
     follow_choices,
@@ -38,7 +43,7 @@ from counterplay.poker.vector.street import (
 )
 from counterplay.poker.vector.suit_permutations import average_over_suits
 
-MODEL = 2  # the reach of a model, after those of the players
+_MODEL = 2  # the reach of a model, after those of the players
 _NO_CHOICE = np.zeros((1, 1, 1), dtype=np.uint8)
 _NO_VALUE = np.zeros((1, 1, 1))
 
@@ -53,7 +58,7 @@ class BoardLevel:
         self.board: Board
         self._chance, self._work = chance, chance.new_workspace()
         shape = (len(self.street.public_node), chance.n_holdings, LANES)
-        self.reach = [np.zeros(shape, dtype=dtype) for _ in range(3)]  # of the players and MODEL
+        self.reach = [np.zeros(shape, dtype=dtype) for _ in range(3)]  # of the players and a model
         self.value = [np.zeros(shape, dtype=np.float64) for _ in range(2)]
 
     def deal(self, dealt: DealtBoard) -> None:
@@ -66,7 +71,24 @@ class BoardLevel:
         return self.board.holding[: int(self.board.size[0])]
 
 
-class _RowSeat:
+class _PlainSeat:
+    """A seat that is not restricted."""
+
+    player: int
+    row: list[np.ndarray]  # of the holdings on each level's board
+    strategy: list[RowStrategy]
+
+    @property
+    def parts(self) -> list[tuple[_PlainSeat, int, float]]:
+        """Who plays, which reach of a level is theirs, and its probability before the hand."""
+        return [(self, self.player, 1.0)]
+
+    def set_board(self, level: BoardLevel) -> None:
+        """Prepares the strategy on a level's board."""
+        raise NotImplementedError
+
+
+class _RowSeat(_PlainSeat):
     """A seat with rows: those of the holdings on each level's board, and their strategy."""
 
     def __init__(
@@ -79,11 +101,13 @@ class _RowSeat:
             for k, street in enumerate(streets)
         ]
 
-    def _set_rows(self, level: BoardLevel) -> np.ndarray:
-        """Fills the rows of a board; returns those that occur."""
-        row = self.row[level.k]
-        self.row_map.fill(level.k, level.dealt, row)
-        return np.unique(row[level.holdings()])
+    def _set_rows(self, level: BoardLevel) -> None:
+        """Fills the rows of a board."""
+        self.row_map.fill(level.k, level.dealt, self.row[level.k])
+
+    def _rows_used(self, level: BoardLevel) -> np.ndarray:
+        """Returns the rows that occur on a board."""
+        return np.unique(self.row[level.k][level.holdings()])
 
 
 class FixedSeat(_RowSeat):
@@ -104,11 +128,28 @@ class FixedSeat(_RowSeat):
         self.strategy[k].policy[:, used] = self._policy[k][block][:, used]
         follow_policy(street, self.player, used, self.strategy[k])
 
+    def copy(self) -> FixedSeat:
+        """Returns one for another thread; a strategy that is the same on all boards is shared."""
+        seat = copy(self)
+        seat.row_map, seat.row = self.row_map.copy(), deepcopy(self.row)
+        if any(len(policy) > 1 for policy in self._policy):
+            seat.strategy = deepcopy(self.strategy)
+        return seat
+
+    @property
+    def path(self) -> tuple[np.ndarray, ...]:
+        """Probabilities of the action sequences of each street, as in `RowStrategy`."""
+        return tuple(strategy.path for strategy in self.strategy)
+
+    @property
+    def policy(self) -> tuple[np.ndarray, ...]:
+        """Probabilities of the actions of each street, as in `RowStrategy`."""
+        return tuple(strategy.policy for strategy in self.strategy)
+
     def set_board(self, level: BoardLevel) -> None:
-        """Prepares the strategy on a level's board."""
-        used = self._set_rows(level)
+        self._set_rows(level)
         if len(self._policy[level.k]) > 1:
-            self._follow(level.street, level.k, level.dealt.number, used)
+            self._follow(level.street, level.k, level.dealt.number, self._rows_used(level))
 
 
 class Step(NamedTuple):
@@ -117,6 +158,7 @@ class Step(NamedTuple):
     regrets: float = 1.0  # its weight in the regrets
     average: float = 1.0  # and in the average
     plus: bool = False  # regret matching+: negative regrets become zero
+    prior: float = 0.0  # its weight in the mean regrets of buckets (`trunk.py`)
 
 
 class LearnerSeat(_RowSeat):
@@ -136,9 +178,9 @@ class LearnerSeat(_RowSeat):
             self._used.append(np.zeros(0, dtype=np.int64))
 
     def set_board(self, level: BoardLevel) -> None:
-        """Prepares the strategy on a level's board."""
         k = level.k
-        self._used[k] = self._set_rows(level)
+        self._set_rows(level)
+        self._used[k] = self._rows_used(level)
         regret, _ = self._tables.block(k, level.dealt)
         match_regrets(level.street, self.player, regret, self._used[k], self.strategy[k])
 
@@ -156,11 +198,12 @@ class LearnerSeat(_RowSeat):
         k = level.k
         update_tables(
             level.street, self.player, self._used[k], self.strategy[k], self.action_value[k],
-            self._own_reach[k], *step, *self._tables.block(k, level.dealt),
+            self._own_reach[k], step.regrets, step.average, step.plus,
+            *self._tables.block(k, level.dealt),
         )  # fmt: skip
 
 
-class BestSeat:
+class BestSeat(_PlainSeat):
     """A seat that takes the maximum for every holding; its choices are stored by board."""
 
     def __init__(
@@ -182,12 +225,38 @@ class BestSeat:
         return self._choice.setdefault(level.dealt.cards, np.zeros(shape, dtype=np.uint8))
 
     def set_board(self, level: BoardLevel) -> None:
-        """Prepares the pure strategy on a level's board."""
         choices, strategy = self.choices(level), self.strategy[level.k]
         follow_choices(level.street, self.player, choices, level.holdings(), strategy)
 
 
-Seat = FixedSeat | LearnerSeat | BestSeat
+class RestrictedSeat(NamedTuple):
+    """A seat that plays `model` with probability p, decided before the hand, and otherwise as
+    `seat` does."""
+
+    seat: FixedSeat | LearnerSeat | BestSeat
+    model: FixedSeat
+    p: float
+
+    @property
+    def player(self) -> int:
+        return self.seat.player
+
+    @property
+    def parts(self) -> list[tuple[_PlainSeat, int, float]]:
+        """As of the other seats; the seat itself comes first."""
+        return [(self.seat, self.player, 1.0 - self.p), (self.model, _MODEL, self.p)]
+
+    def copy(self) -> RestrictedSeat:
+        """Returns one of fixed seats for another thread."""
+        assert isinstance(self.seat, FixedSeat)
+        return RestrictedSeat(self.seat.copy(), self.model.copy(), self.p)
+
+    def set_board(self, level: BoardLevel) -> None:
+        for seat in (self.seat, self.model):
+            seat.set_board(level)
+
+
+Seat = FixedSeat | LearnerSeat | BestSeat | RestrictedSeat
 
 
 class Traversal:
@@ -201,47 +270,49 @@ class Traversal:
         self._work = new_street_workspace(streets, chance.n_holdings, dtype)
         self._averaging = np.zeros((chance.n_holdings, LANES))
         self._no_onward = np.zeros((0, chance.n_holdings, LANES))
+        self.stopped = False  # set by another thread to abandon a traversal
 
-    def begin(self, reach: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> BoardLevel:
-        """Returns the root, where every holding has the given reach: of the players and MODEL."""
+    def begin(self, *seats: Seat) -> BoardLevel:
+        """Returns the root with the reach of these seats."""
         level = self.levels[0]
         level.deal(self.chance.root())
-        for array, probability in zip(level.reach, reach, strict=True):
-            array[:] = 0.0
-            array[:, self.chance.possible, 0] = probability
+        for _, which, probability in (part for seat in seats for part in seat.parts):
+            level.reach[which][:] = 0.0
+            level.reach[which][:, self.chance.possible, 0] = probability
         return level
 
-    def pass_down(self, level: BoardLevel, seat: Seat, reach: int | None = None) -> None:
-        """Fills a reach of the next level, that of the seat's player unless given."""
-        which, k = seat.player if reach is None else reach, level.k
-        pass_down(
-            level.street, seat.player, seat.row[k], seat.strategy[k], level.board, k == 0,
-            level.reach[which], self.levels[k + 1].reach[which],
-        )  # fmt: skip
+    def pass_down(self, level: BoardLevel, seat: Seat) -> None:
+        """Fills the seat's reach of the next level."""
+        k = level.k
+        for part, which, _ in seat.parts:
+            pass_down(
+                level.street, part.player, part.row[k], part.strategy[k], level.board, k == 0,
+                level.reach[which], self.levels[k + 1].reach[which],
+            )  # fmt: skip
 
     def evaluate(
         self,
         level: BoardLevel,
-        own: Seat | None,
+        own: FixedSeat | LearnerSeat | BestSeat | None,
         opponent: Seat,
         *,
         best: bool = False,
-        reach: int | None = None,
         scale: float = 1.0,
         times: float = 1.0,
         record: np.ndarray | None = None,
         action_value: np.ndarray | None = None,
     ) -> None:
         """Adds the values at the start of the street to `level.value`: of the opponent's opponent,
-        by the strategy of `own`, or by the maximum if `best`. `reach`: which reach of the level
-        weights the opponent's holdings. `scale`: factor of the values of the next level."""
+        by the strategy of `own`, or by the maximum if `best`. `scale`: factor of the values of the
+        next level."""
         k, player = level.k, 1 - opponent.player
-        seat = own or opponent  # a best response reads neither rows nor policy
+        faced = [(part.row[k], part.strategy[k], level.reach[w]) for part, w, _ in opponent.parts]
+        restricted = len(faced) > 1
+        seat = own or opponent.parts[0][0]  # a best response reads neither rows nor policy
         onward = self._no_onward if level.final else self.levels[k + 1].value[player]
-        faced = level.reach[opponent.player if reach is None else reach]
         evaluate(
             level.street, player, best, level.board, k == 0, level.final,
-            Opponent(opponent.row[k], opponent.strategy[k], faced),
+            Opponent(*faced[0], *faced[-1], restricted),
             seat.row[k], seat.strategy[k].policy, Onward(onward, scale), times,
             self._work, level.value[player],
             record is not None, _NO_CHOICE if record is None else record,
@@ -253,28 +324,38 @@ class Traversal:
     ) -> None:
         """Visits every board that follows. The player's values of the next level are sums over
         these boards, averaged over the suit permutations of the board above."""
-        below, stabilizer = self.levels[level.k + 1], level.dealt.stabilizer
+        below = self.levels[level.k + 1]
         below.value[player][:] = 0.0
         for dealt, size in self.chance.children(below.k, level.dealt):
+            if self.stopped:
+                return
             below.deal(dealt)
             visit(below, float(size))
-        for values in below.value[player]:
-            average_over_suits(
-                self.chance.permutations, stabilizer, len(stabilizer), values, self._averaging
-            )
+        self.average_over_suits(below, player, level.dealt)
 
-    def value_against(self, opponent: FixedSeat, own: FixedSeat | None) -> float:
+    def average_over_suits(self, level: BoardLevel, player: int, above: DealtBoard) -> None:
+        """Averages a player's values over the suit permutations of the board above."""
+        permutations, n = self.chance.permutations, len(above.stabilizer)
+        for values in level.value[player]:
+            average_over_suits(permutations, above.stabilizer, n, values, self._averaging)
+
+    def value_against(self, opponent: Seat, own: FixedSeat | None) -> float:
         """Returns the value per hand against `opponent`: of `own`, or of a best response."""
-        player = 1 - opponent.player
-        level = self.begin()
-        level.value[player][:] = 0.0
-        self._value_against(level, opponent, own, 1.0)
-        total = level.value[player][0, self.chance.possible, 0].sum()
+        level = self.begin(opponent)
+        level.value[1 - opponent.player][:] = 0.0
+        self.add_values(level, opponent, own)
+        return self.mean_value(1 - opponent.player)
+
+    def mean_value(self, player: int) -> float:
+        """Returns the value per hand from those of the root."""
+        total = self.levels[0].value[player][0, self.chance.possible, 0].sum()
         return float(total / self.chance.n_pairs)
 
-    def _value_against(
-        self, level: BoardLevel, opponent: FixedSeat, own: FixedSeat | None, times: float
+    def add_values(
+        self, level: BoardLevel, opponent: Seat, own: FixedSeat | None, times: float = 1.0
     ) -> None:
+        """Adds the values against `opponent` on a board and all that follow to `level.value`: of
+        `own`, or of a best response."""
         opponent.set_board(level)
         scale = 1.0
         if not level.final:
@@ -282,9 +363,11 @@ class Traversal:
             self.each_child(
                 level,
                 1 - opponent.player,
-                lambda below, size: self._value_against(below, opponent, own, size),
+                lambda below, size: self.add_values(below, opponent, own, size),
             )
             scale = 1.0 / self.chance.n_deals[level.k + 1]
+        if self.stopped:
+            return
         if own is not None:
             own.set_board(level)
         self.evaluate(level, own, opponent, best=own is None, scale=scale, times=times)

@@ -31,7 +31,7 @@ class VectorCfr:
     def iterate(self, step: Step) -> None:
         """Updates player 0, then player 1, on every board."""
         for own, other in (self._seats, self._seats[::-1]):
-            level = self._traversal.begin()
+            level = self._traversal.begin(own, other)
             level.value[own.player][:] = 0.0
             self._update(level, own, other, step, 1.0)
 
