@@ -269,4 +269,4 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Figure 8: online play against Poki"
 SECONDS = {"quick": 90, "paper": 900}  # on two cores
-EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=9, priority=4, meaning=MEANING)
+EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=9, priority=6, meaning=MEANING)

@@ -11,6 +11,7 @@ import math
 import re
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -316,10 +317,13 @@ def jobs_of(experiment: Experiment, scale: str, store: PieceStore) -> list[Job]:
 
 
 def jobs_of_all(experiments: Sequence[Experiment], scale: str, store: PieceStore) -> list[Job]:
-    """The jobs of these experiments, each once, by priority; each records its duration. Every
-    process makes this list for itself."""
+    """The jobs of these experiments, each once: first those that several others wait for, with more
+    threads before those with fewer, while there is room; then by priority. Each records its
+    duration. Every process makes this list for itself."""
     by_priority = sorted(experiments, key=lambda one: one.priority)
     jobs = without_duplicates(job for one in by_priority for job in jobs_of(one, scale, store))
+    waiting = Counter(name for job in jobs for name in job.after)
+    jobs.sort(key=lambda job: -job.threads if waiting[job.name] > 1 else 0)
     return [job._replace(work=partial(_timed, job, scale, store)) for job in jobs]
 
 
