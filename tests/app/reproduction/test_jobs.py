@@ -26,7 +26,7 @@ from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.disk import file_lock
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
+from counterplay.core.parallel.jobs import Job, chain_seconds, run_jobs, without_duplicates
 from counterplay.core.parallel.processes import FORK, SPAWN
 
 
@@ -105,6 +105,33 @@ def test_with_little_time_left_shorter_jobs_come_first(tmp_path: Path) -> None:
     jobs = [long._replace(seconds=1000.0), short._replace(seconds=0.1)]
     run_jobs(jobs, 1, no_progress, time.monotonic() + 60)
     assert (tmp_path / "order").read_text().split() == ["s", "l"]
+
+
+@both_ways
+def test_a_chain_as_long_as_all_other_work_comes_before_its_turn(tmp_path: Path) -> None:
+    """Else it would run alone at the end; less urgent chains wait for their turn."""
+    first, second, third, fourth = noting(tmp_path, "abcd", {"d": "c"})
+    jobs = [first, second, third._replace(seconds=0.5), fourth]
+    assert chain_seconds(jobs) == {"a": 1.0, "b": 1.0, "c": 1.5, "d": 1.0}
+    run_jobs(jobs, 1, no_progress)
+    assert (tmp_path / "order").read_text().split() == list("abcd")
+    (tmp_path / "order").unlink()
+    slow = [Job(name, partial(note, tmp_path, name, seconds=1.0)) for name in "ab"]
+    run_jobs([*slow, third, fourth._replace(seconds=9.0)], 2, no_progress)
+    assert (tmp_path / "order").read_text().split()[:2] == list("cd")
+
+
+def _wide(jobs: list[Job]) -> list[Job]:
+    return [job._replace(threads=2) if job.name in "zc" else job for job in jobs]
+
+
+def test_what_several_jobs_need_comes_first(tmp_path: Path) -> None:
+    several = {"b": "zx", "c": "zx", "d": "y"}
+    one = replace(Toy(tmp_path, "a", "a").experiment, jobs=lambda *_: noting(tmp_path, "a"))
+    other = replace(one, name="other", priority=9)
+    other = replace(other, jobs=lambda *_: _wide(noting(tmp_path, "ybxzcd", several)))
+    listed = reproduce.jobs_of_all([other, replace(one, priority=1)], "quick", PieceStore(tmp_path))
+    assert [job.name for job in listed] == list("zxaybcd")
 
 
 def _limits() -> Iterator[float]:

@@ -194,6 +194,7 @@ def picture(runs: Runs, path: Path) -> None:
         ends = [math.log10(end) for axis in line for end in axis.get_ylim()]
         for axis in line:
             axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
+    figure.align_ylabels(axes[:, 0])
     labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(*labels, loc="outside lower center", ncols=3, frameon=False)
     title = f"A response to uniform play, p = {P:g}, to {GAP:.0%} of its gap, by size"

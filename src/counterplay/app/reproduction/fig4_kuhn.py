@@ -293,4 +293,4 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"
-EXPERIMENT = Experiment("fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=10)
+EXPERIMENT = Experiment("fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=1)

@@ -175,7 +175,7 @@ def _picture(exact: dict[str, ResponseCurve], sampled: dict[str, Any], path: Pat
         _label_ps(axis, curve, x, y)
         axis.set_title(f"{name}, model exploitable by {curve.available:.2g}", fontsize=9)
         axis.set(xlabel="exploitability b1 + b2", ylabel="exploitation")
-        axis.margins(0.12)
+        axis.margins(0.16, 0.12)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     title = "What responses win from a model and what they risk (both seats, payoff per game)"
@@ -183,20 +183,25 @@ def _picture(exact: dict[str, ResponseCurve], sampled: dict[str, Any], path: Pat
 
 
 def _label_ps(axis: Any, curve: ResponseCurve, x: list[float], y: list[float]) -> None:
-    """Write some values of p beside their points, where labels do not overlap."""
+    """Write some values of p above their points, left of the curve, where no other points are and
+    labels do not overlap."""
     wide, high = max(max(x) - min(x), 1e-12), max(max(y) - min(y), 1e-12)
     last = (-math.inf, -math.inf)
     for j, point in enumerate(curve.points):
         if abs(x[j] - last[0]) / wide + abs(y[j] - last[1]) / high > 0.1:
-            where: dict[str, Any] = {"textcoords": "offset points", "xytext": (5, -10)}
+            where: dict[str, Any] = {
+                "textcoords": "offset points",
+                "xytext": (-4, 3),
+                "ha": "right",
+            }
             last = (x[j], y[j])
             axis.annotate(f"{point.p:g}", last, fontsize=8, color=COLOURS[0], **where)
 
 
-RNR_SECONDS = {"quick": 0.5, "paper": 5.0}  # of one response
+RNR_SECONDS = {"quick": 0.5, "paper": 3.0}  # of one response
 TITLE = "Figure 6: exploitation against exploitability"
 SECONDS = {"quick": 27, "paper": 350}  # on two cores
-EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=6, meaning=MEANING)
+EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=2, meaning=MEANING)
 
 
 BOOST_PS = (0.5, 0.7, 0.8)

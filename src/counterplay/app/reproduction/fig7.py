@@ -80,10 +80,10 @@ GAMES: dict[str, dict[str, GameSize]] = {
         "pam(3,3,10)": GameSize(80, 16_000_000, 100_000, (5, 20, 5), 4),
     },
     "paper": {
-        "ocp(500)": GameSize(300, 4_000_000, 2_000_000, (10, 10, 15), 3),
-        "goofspiel(7)": GameSize(60, 10_000_000, 6_000, (300, 200, 160), 200),
-        "bluff(1,1,6)": GameSize(300, 20_000_000, 1_000_000, (10, 25, 15), 3),
-        "pam(3,3,12)": GameSize(150, 60_000_000, 200_000, (60, 200, 70), 30),
+        "ocp(500)": GameSize(300, 4_000_000, 2_000_000, (3, 5, 8), 1),
+        "goofspiel(7)": GameSize(60, 10_000_000, 6_000, (30, 65, 40), 50),
+        "bluff(1,1,6)": GameSize(300, 20_000_000, 1_000_000, (2, 10, 16), 1),
+        "pam(3,3,12)": GameSize(150, 60_000_000, 200_000, (12, 110, 25), 8),
     },
 }
 
@@ -394,6 +394,6 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TITLE = "Figure 7: convergence of RNR and MCRNR"
-SECONDS = {"quick": 60, "paper": 1600}  # on two cores
+SECONDS = {"quick": 60, "paper": 450}  # on two cores
 MEANING = {"models": "what the responses respond to"}
 EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)

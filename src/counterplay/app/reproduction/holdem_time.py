@@ -160,6 +160,6 @@ EXPERIMENT = Experiment(
     SECONDS,
     _jobs,
     order=2.5,
-    priority=5.5,
+    priority=3.5,
     meaning=MEANING,
 )

@@ -148,14 +148,22 @@ class PlayerFactory:
         return time.perf_counter() - before
 
     def play(self, spec: PlayerSpec, opponents: Sequence[str], poki: int, seed: int) -> list[Any]:
-        """Seconds of training, and what this seed won from each opponent; kept in the store."""
-
-        def make() -> list[Any]:
-            strategy, seconds = self.train(spec, seed)
-            return [seconds, *(self.won(strategy, other, poki, seed) for other in opponents)]
-
+        """Seconds of training, and what this seed won from each opponent; kept in the store. If it
+        is stopped during the matches, it is not trained again."""
         hands = [poki, self.size.sparbot]
         recipe = {"of": spec._asdict(), "seed": seed, "opponents": list(opponents), "hands": hands}
+        draft = self.store.draft("player", recipe)
+
+        def make() -> list[Any]:
+            earlier = draft.read()
+            if earlier is not None:
+                seconds = earlier.value
+                strategy = Strategy(self.game(spec.buckets), earlier.arrays["probabilities"])
+            else:
+                strategy, seconds = self.train(spec, seed)
+                draft.write(seconds, {"probabilities": strategy.probabilities})
+            return [seconds, *(self.won(strategy, other, poki, seed) for other in opponents)]
+
         found: list[Any] = self.store.value("player", recipe, make)
         return found
 

@@ -17,9 +17,9 @@ ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
     "public": ("mccfr-public", {}),
 }
 #: Iterations a second of one thread, with 10 and with 100 buckets.
-RATES = {"outcome": (1.8e6, 1.3e6), "external": (70e3, 24e3), "public": (80.0, 28.0)}
-MCTS_RATE = 1.4e6
-POKI_RATE = 4_500  # hands a second of one process
+RATES = {"outcome": (1.9e6, 1.6e6), "external": (70e3, 24e3), "public": (88.0, 31.0)}
+MCTS_RATE = 1.6e6
+POKI_RATE = 3_800  # hands a second of one process
 
 
 def rate(engine: str, buckets: int) -> float:

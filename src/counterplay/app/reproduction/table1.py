@@ -287,4 +287,4 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
 
 TITLE = "Table 1: equilibrium strategies against the bots"
 SECONDS = {"quick": 150, "paper": 1500}  # on two cores
-EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)
+EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=4, meaning=MEANING)

@@ -159,4 +159,4 @@ SETTINGS = {
     "model": "how the opponent's model was learnt",
     "observed by": "who played the observed hands against the opponent",
 }
-EXPERIMENT = Experiment("table2", TITLE, run, SECONDS, _jobs, order=5, priority=2, meaning=SETTINGS)
+EXPERIMENT = Experiment("table2", TITLE, run, SECONDS, _jobs, order=5, priority=5, meaning=SETTINGS)

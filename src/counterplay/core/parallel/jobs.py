@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
@@ -94,6 +94,20 @@ def without_duplicates(jobs: Iterable[Job]) -> list[Job]:
     return list({job.name: job for job in reversed(list(jobs))}.values())[::-1]
 
 
+def chain_seconds(jobs: Sequence[Job]) -> dict[str, float]:
+    """Seconds from the start of each job to the end of the longest chain of jobs that need it."""
+    needing: dict[str, list[Job]] = {job.name: [] for job in jobs}
+    for job in jobs:
+        for name in needing.keys() & set(job.after):
+            needing[name].append(job)
+
+    @cache
+    def later(name: str) -> float:
+        return max((job.seconds + later(job.name) for job in needing[name]), default=0.0)
+
+    return {job.name: job.seconds + later(job.name) for job in jobs}
+
+
 def run_jobs(
     jobs: Sequence[Job],
     processors: int,
@@ -103,6 +117,8 @@ def run_jobs(
     cluster: Cluster | None = None,
 ) -> dict[str, str]:
     """Runs the jobs in order, as many at a time as there are processors, here or in the cluster.
+    A job whose own duration and that of the jobs that wait for it are as long as all other work
+    comes before its turn, so that it does not run alone at the end.
 
     `deadline`, by the monotonic clock: jobs that still run then are stopped. `remake` returns the
     same jobs in another process; without it jobs are pickled. Returns, by name, why jobs were not
@@ -119,6 +135,7 @@ def run_jobs(
     todo, names = list(jobs), {job.name for job in jobs}
     expected = {job.name: job.seconds for job in jobs}
     shares, done, failed = dict.fromkeys(names, 0.0), set[str](), dict[str, str]()
+    chains = chain_seconds(jobs)
 
     def report(name: str, share: float, what: str) -> None:
         shares[name] = min(max(share, 0.0), 1.0)
@@ -134,6 +151,12 @@ def run_jobs(
         ended = done | set(failed)
         ready = [j for j in todo if not (names & set(j.after)) - ended and pool.room(j.threads)]
         limit = left()
+        going = (j for j in jobs if j.name not in ended)
+        rest = sum(j.seconds * j.threads * (1.0 - shares[j.name]) for j in going) / processors
+        if ready and (limit is None or rest <= limit):
+            longest = max(ready, key=lambda job: chains[job.name])
+            if chains[longest.name] >= rest:
+                return longest
         in_time = (job for job in ready if limit is None or job.seconds <= limit)
         return next(in_time, next(iter(ready), None))
 

@@ -1,8 +1,8 @@
 """Running experiments: one by name, or all in order.
 
 An experiment's jobs, the pieces that can be computed independently, run first in several processes
-(`JobRunner`); then its `run` assembles them. Finished results are skipped, and the failure of one
-experiment does not stop the others.
+(`JobRunner`); then its `run` assembles them, itself a job where all experiments run. Finished
+results are skipped, and the failure of one experiment does not stop the others.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import re
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -44,6 +45,7 @@ SCALES = ("quick", "paper")
 EXPERIMENTS: Registry[Experiment] = Registry(
     "experiment", lambda spec: isinstance(spec, Experiment)
 )
+OUTCOME_SECONDS = 4.0  # of assembling an outcome and drawing its picture
 JOBS_SHARE = 0.95  # of the work, where jobs run first
 PRIOR_SECONDS = 20.0  # after so long the measured pace counts as much as the expected one
 SHOWN_CALLS = 4  # of a failure's traceback
@@ -157,8 +159,12 @@ def reproduce_all(
 
     try:
         of_jobs, of_runs = runner.split_progress(progress)
-        unfinished = runner.run(todo, scale, store, of_jobs)
-        todo = [experiment for experiment in todo if experiment.name not in unfinished]
+        try:
+            unfinished = runner.run(todo, scale, store, of_jobs, outcomes=True)
+        finally:
+            outcomes |= {one.name: _made_now(one, scale, store) for one in todo}
+        write_report(folder, planned)
+        todo = [e for e in todo if e.name not in unfinished and outcomes[e.name] is None]
         overall = OverallProgress(
             {e.name: expected_seconds(e, scale, folder) for e in todo}, of_runs
         )
@@ -182,6 +188,12 @@ def reproduce_all(
 
 def _finished(experiment: Experiment, scale: str, folder: Path) -> Outcome | None:
     return finished_outcome(experiment.name, scale, folder, result_version(experiment.run))
+
+
+def _made_now(experiment: Experiment, scale: str, store: PieceStore) -> Outcome | None:
+    """The outcome that a job has saved."""
+    fresh = store.accepts(store.folder / f"{experiment.name}.json")
+    return _finished(experiment, scale, store.folder) if fresh else None
 
 
 def expected_seconds(experiment: Experiment, scale: str, folder: Path) -> float:
@@ -284,15 +296,18 @@ class JobRunner:
         scale: str,
         store: PieceStore,
         progress: ProgressCallback,
+        outcomes: bool = False,
     ) -> set[str]:
-        """Run the jobs of these experiments. Returns the names of experiments with jobs that the
-        time did not suffice for.
+        """Run the jobs of these experiments, and with `outcomes` assemble and save each outcome as
+        soon as its pieces are there. Returns the names of experiments with jobs that the time did
+        not suffice for.
 
         A job that fails is not reported here: the experiment's run meets the same error.
         """
         if not self.active:
             return set()
-        make_jobs = partial(jobs_of_all, experiments, scale, store)
+        assembled = outcomes and current() is None  # other machines do not assemble
+        make_jobs = partial(jobs_of_all, experiments, scale, store, assembled)
         started = time.monotonic()
 
         def show(share: float, what: str) -> None:
@@ -315,12 +330,27 @@ def jobs_of(experiment: Experiment, scale: str, store: PieceStore) -> list[Job]:
     return experiment.jobs(scale, store) if experiment.jobs else []
 
 
-def jobs_of_all(experiments: Sequence[Experiment], scale: str, store: PieceStore) -> list[Job]:
-    """The jobs of these experiments, each once, by priority; each records its duration. Every
-    process makes this list for itself."""
+def jobs_of_all(
+    experiments: Sequence[Experiment], scale: str, store: PieceStore, outcomes: bool = False
+) -> list[Job]:
+    """The jobs of these experiments, each once: first those that several others wait for, with more
+    threads before those with fewer, while there is room; then by priority. Each records its
+    duration. Every process makes this list for itself."""
     by_priority = sorted(experiments, key=lambda one: one.priority)
     jobs = without_duplicates(job for one in by_priority for job in jobs_of(one, scale, store))
-    return [job._replace(work=partial(_timed, job, scale, store)) for job in jobs]
+    waiting = Counter(name for job in jobs for name in job.after)
+    jobs.sort(key=lambda job: -job.threads if waiting[job.name] > 1 else 0)
+    timed = [job._replace(work=partial(_timed, job, scale, store)) for job in jobs]
+    ready = [one for one in by_priority if outcomes and one.jobs]  # assembled at once
+    return [*(_outcome_job(one, scale, store) for one in ready), *timed]
+
+
+def _outcome_job(experiment: Experiment, scale: str, store: PieceStore) -> Job:
+    def work(progress: ProgressCallback) -> None:
+        run_and_save(experiment, scale, store, progress)
+
+    after = tuple(job.name for job in jobs_of(experiment, scale, store))
+    return Job(f"outcome of {experiment.name}", work, OUTCOME_SECONDS, 1, after)
 
 
 def jobs_on_cluster(folder: str, make_jobs: Callable[[], list[Job]]) -> list[Job]:
