@@ -146,7 +146,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: Pa
     process = _start_long_run(tmp_path)
     time.sleep(1.0)
     process.send_signal(number)
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "counterplay solve --resume run" in complaint
     assert "Traceback" not in complaint

@@ -315,7 +315,7 @@ def test_stopping_a_process_of_its_own(number: int, tmp_path: Path) -> None:
         )
     time.sleep(0.5)
     os.killpg(process.pid, number)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=300)
     assert process.returncode == 130
     if not out:  # it came while kernels were loaded
         assert error == "stopped before a hand was played; there is no result\n"
