@@ -33,40 +33,49 @@ def test_scripts_to_install(shell: str, tmp_path: Path) -> None:
     assert f"_COUNTERPLAY_COMPLETE=complete_{shell}" in done.stdout
 
 
-def _bash(tmp_path: Path, *words: str) -> set[str]:
-    """What bash offers after these words, the last of them unfinished: the real script in a real
-    bash."""
+def _bash(tmp_path: Path, *lines: tuple[str, ...]) -> list[set[str]]:
+    """What bash offers after the words of each line, the last of them unfinished: the real script
+    in a real bash, which reads it once."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")
-    script = f"""
-        source <(_COUNTERPLAY_COMPLETE=source_bash counterplay)
+    asked = "".join(
+        f"""
         COMP_WORDS=({" ".join(words)!s}{" ''" if words[-1] == "" else ""})
         COMP_CWORD={len(words) - 1}
+        COMPREPLY=()
         _counterplay_completion counterplay
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
+        echo "${{COMPREPLY[@]}}"
+        """
+        for words in lines
+    )
+    script = f"source <(_COUNTERPLAY_COMPLETE=source_bash counterplay)\n{asked}"
     environment = {**os.environ, "PATH": f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         [bash, "-c", script],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=environment,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return set(done.stdout.split())
+    return [set(line.split()) for line in done.stdout.splitlines()]
 
 
 def test_bash_offers_the_commands(tmp_path: Path) -> None:
-    assert _bash(tmp_path, "counterplay", "") == COMMANDS
-    assert _bash(tmp_path, "counterplay", "s") == {"solve", "show", "serve"}
-    assert _bash(tmp_path, "counterplay", "holdem", "p") == {"prepare"}
-    assert {"--algorithm", "--iterations", "--resume"} <= _bash(
-        tmp_path, "counterplay", "solve", "--"
+    every, some, prepare, options = _bash(
+        tmp_path,
+        ("counterplay", ""),
+        ("counterplay", "s"),
+        ("counterplay", "holdem", "p"),
+        ("counterplay", "solve", "--"),
     )
+    assert every == COMMANDS
+    assert some == {"solve", "show", "serve"}
+    assert prepare == {"prepare"}
+    assert {"--algorithm", "--iterations", "--resume"} <= options
 
 
 def test_zsh_and_fish_are_told_the_commands_and_what_they_do(tmp_path: Path) -> None:

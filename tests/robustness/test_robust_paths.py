@@ -19,6 +19,7 @@ from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.app.cli import commands as cli
+from counterplay.app.cli import display
 from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.core.base import files
@@ -213,6 +214,8 @@ def test_no_room_for_what_is_said(
         cli.main()
     assert stop.value.code == 2
     assert "No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    display.out.print()  # what was not written is not left to the next command of this process
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")

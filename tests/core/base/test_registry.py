@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import run
+from support.command import run, run_python
 
 from counterplay.core.base import registry
 from counterplay.core.base.errors import UnknownName
@@ -169,18 +169,35 @@ def typed(packages: Path, folder: Path, *arguments: str) -> subprocess.Completed
     return run(folder, *arguments, PYTHONPATH=beside(packages))
 
 
+ADDED = """
+import contextlib, io, json, sys
+from counterplay.app.cli import main
+
+said = []
+for words in (
+    "games --json",
+    "solve tiny -a tinysolver -n 3 --json",
+    "match tinybot always-call -n 20 --json",
+):
+    sys.argv, out = ["counterplay", *words.split()], io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            main()
+    except SystemExit as stop:
+        assert not stop.code, words
+    said.append(json.loads(out.getvalue()))
+print(json.dumps(said))
+"""
+
+
 def test_a_package_adds_a_game_a_solver_and_a_bot(packages: Path, tmp_path: Path) -> None:
-    listed = typed(packages, tmp_path, "games", "--json")
-    assert listed.returncode == 0, listed.stderr
-    assert [row["name"] for row in json.loads(listed.stdout)].count("tiny") == 1
-
-    solved = typed(packages, tmp_path, "solve", "tiny", "-a", "tinysolver", "-n", "3", "--json")
-    assert solved.returncode == 0, solved.stderr
-    assert json.loads(solved.stdout)["exploitability"] == pytest.approx(0.0, abs=1e-12)
-
-    match = typed(packages, tmp_path, "match", "tinybot", "always-call", "-n", "20", "--json")
-    assert match.returncode == 0, match.stderr
-    assert json.loads(match.stdout)["mean"] == 0.0  # both call, in both seats of each deal
+    """Three commands in one process in which the package is installed."""
+    done = run_python(tmp_path, ADDED, PYTHONPATH=beside(packages))
+    assert done.returncode == 0, done.stderr
+    games, solved, match = json.loads(done.stdout)
+    assert [row["name"] for row in games].count("tiny") == 1
+    assert solved["exploitability"] == pytest.approx(0.0, abs=1e-12)
+    assert match["mean"] == 0.0  # both call, in both seats of each deal
 
 
 def test_help_and_errors_name_what_a_package_adds(packages: Path, tmp_path: Path) -> None:

@@ -109,12 +109,12 @@ def test_workers_end_with_the_script_that_started_them(number: int, tmp_path: Pa
     """Ctrl-C reaches the whole group, and workers leave it to the script; no process is left, even
     when the script is killed. A spawned process does not run the script again."""
     process = started(SCRIPT, tmp_path)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while len(list(tmp_path.glob("*.waiting"))) < 2:
         assert time.monotonic() < until
         time.sleep(0.02)
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=300)
     said = "started\nstopped\n" if number == signal.SIGINT else "started\n"
     assert (out, error) == (said, "")
     all_end(process.pid)
@@ -158,7 +158,7 @@ def test_large_jobs_with_large_results(tmp_path: Path) -> None:
     """Neither end waits for the other to read."""
     process = started(LARGE_JOBS, tmp_path)
     try:
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
@@ -169,7 +169,7 @@ def test_large_jobs_with_large_results(tmp_path: Path) -> None:
 def test_a_result_that_nobody_reads_keeps_no_process(tmp_path: Path) -> None:
     """The script is killed while both jobs run; their results are more than a pipe holds."""
     process = started(SCRIPT.replace('"wait"', '"late"'), tmp_path)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while len(list(tmp_path.glob("*.waiting"))) < 2:
         assert time.monotonic() < until
         time.sleep(0.02)

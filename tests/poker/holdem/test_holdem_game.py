@@ -288,9 +288,9 @@ def test_strategy_files_are_small_and_quick(game: cp.Game, tmp_path: Path) -> No
     path = tmp_path / "one.npz"
     strategy.save(path)
     assert path.stat().st_size < 4_000_000
-    before = time.monotonic()
+    before = time.process_time()  # whatever else the machine does
     loaded = cp.Strategy.load(path, game)
-    assert time.monotonic() - before < 2.0
+    assert time.process_time() - before < 2.0
     assert np.array_equal(loaded.probabilities, strategy.probabilities)
     assert cp.Strategy.load(path).game.name == NAME
     with pytest.raises(BadStrategy, match=r"buckets=9"):

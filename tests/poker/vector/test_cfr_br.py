@@ -194,7 +194,7 @@ def test_values_equal_those_of_the_game_tree(rules: BettingRules, symmetric: boo
 
 
 @pytest.mark.parametrize(("name", "cut", "bound"), [("kuhn", 0, 0.006), ("leduc", 1, 0.12)])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("plus", [False, True])
 def test_cfr_br_converges(name: str, cut: int, bound: float, seed: int, plus: bool) -> None:
     vector = single_card(name)

@@ -31,6 +31,7 @@ from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
 from counterplay.core.base.version import PACKAGE, hash_sources
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
+from counterplay.core.kernels.inlining import inline_without_copies
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared
@@ -119,6 +120,7 @@ class _Compilations(event.Listener):
                 gc.enable()
 
 
+inline_without_copies()
 _COMPILATIONS = _Compilations()
 event.register("numba:compile", _COMPILATIONS)  # type: ignore[no-untyped-call]
 
