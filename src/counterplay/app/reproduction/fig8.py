@@ -33,6 +33,7 @@ from counterplay.app.reproduction.players import (
     P,
     PlayerFactory,
 )
+from counterplay.app.reproduction.prepare import bot_job
 from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
 from counterplay.app.reproduction.table1 import Plan, TableRow, by_key
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
@@ -253,6 +254,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
     blocks = size.games // EVERY
     seconds = blocks * (ITERATIONS / rate("outcome", 10) + size.measured / POKI_RATE)
+    poki = bot_job("poki")
 
     def job(mode: str, seed: int) -> Job:
         learning = MODEL_SECONDS * (1 if mode == GIVEN else blocks)
@@ -260,11 +262,12 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
         def work(progress: ProgressCallback) -> None:
             _cached_play(mode, size, PlayerFactory(scale, store, progress), seed)
 
-        return Job(f"Figure 8: {mode}, seed {seed + 1}", work, seconds + learning + 5.0)
+        name = f"Figure 8: {mode}, seed {seed + 1}"
+        return Job(name, work, seconds + learning + 5.0, 1, (poki.name,))
 
     plans = [*_plans(scale).values(), _mccfr(scale)]
     played = [job(mode, k) for mode in size.modes for k in range(_seeds(mode, SIZES[scale]))]
-    return played + [one for plan in plans for one in plan.jobs(scale, store)]
+    return [poki, *played, *(one for plan in plans for one in plan.jobs(scale, store))]
 
 
 TITLE = "Figure 8: online play against Poki"

@@ -28,6 +28,7 @@ from counterplay.app.reproduction.players import (
     PlayerSpec,
     Won,
 )
+from counterplay.app.reproduction.prepare import bot_job, public_job
 from counterplay.app.reproduction.sizes import MEANING, POKI_RATE, SIZES
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
@@ -85,7 +86,11 @@ class Plan(NamedTuple):
         ]
 
     def jobs(self, scale: str, store: PieceStore) -> list[Job]:
-        """One for each seed: training and matches."""
+        """One for each seed, training and matches, after those that prepare them."""
+        bots = {*self.opponents, self.spec.opponent}
+        first = [bot_job(name) for name in BOTS if name in bots]
+        first += [public_job()] if self.spec.engine == "public" else []
+        after = tuple(job.name for job in first)
         spec = self.spec
         seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
         seconds += SET_UP_SECONDS
@@ -97,9 +102,9 @@ class Plan(NamedTuple):
             against = f" against {spec.opponent}" if spec.opponent else ""
             how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
             name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            return Job(name, work, seconds)
+            return Job(name, work, seconds, 1, after)
 
-        return [job(seed) for seed in range(self.seeds)]
+        return [*first, *(job(seed) for seed in range(self.seeds))]
 
 
 Key = tuple[str, str, str]  # player, engine, opponent
