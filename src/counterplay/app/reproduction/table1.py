@@ -22,6 +22,7 @@ from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
     RECREATED,
+    SEEN,
     SET_UP_SECONDS,
     C,
     PlayerFactory,
@@ -87,24 +88,36 @@ class Plan(NamedTuple):
 
     def jobs(self, scale: str, store: PieceStore) -> list[Job]:
         """One for each seed, training and matches, after those that prepare them."""
-        bots = {*self.opponents, self.spec.opponent}
-        first = [bot_job(name) for name in BOTS if name in bots]
-        first += [public_job()] if self.spec.engine == "public" else []
-        after = tuple(job.name for job in first)
         spec = self.spec
+        bots = [name for name in BOTS if name in (*self.opponents, spec.opponent)]
+        first = [bot_job(name) for name in bots]
+        first += [public_job()] if spec.engine == "public" else []
         seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
         seconds += SET_UP_SECONDS
 
-        def job(seed: int) -> Job:
+        def job(seed: int) -> list[Job]:
             def work(progress: ProgressCallback) -> None:
                 PlayerFactory(scale, store, progress).play(*self[:3], seed)
 
+            seen = [observing_job(spec, seed, scale, store)] if spec.opponent else []
             against = f" against {spec.opponent}" if spec.opponent else ""
             how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
             name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            return Job(name, work, seconds, 1, after)
+            after = tuple(one.name for one in (*first, *seen))
+            return [*seen, Job(name, work, seconds, 1, after)]
 
-        return [*first, *(job(seed) for seed in range(self.seeds))]
+        return first + [one for seed in range(self.seeds) for one in job(seed)]
+
+
+def observing_job(spec: PlayerSpec, seed: int, scale: str, store: PieceStore) -> Job:
+    """The hands that responses of this seed observe."""
+
+    def work(progress: ProgressCallback) -> None:
+        PlayerFactory(scale, store, progress).observed(spec, seed)
+
+    how = ", all cards seen" if spec.model == SEEN else ""
+    name = f"{spec.games:,} games of {spec.opponent} observed{how}, seed {seed + 1}"
+    return Job(name, work, spec.observing, 1, (bot_job(str(spec.opponent)).name,))
 
 
 Key = tuple[str, str, str]  # player, engine, opponent
