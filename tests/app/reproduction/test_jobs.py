@@ -21,6 +21,7 @@ from support.jobs import note, noting
 from support.toy_experiment import Solved, Toy
 
 from counterplay.app.reproduction.harness import reproduce
+from counterplay.app.reproduction.harness.base import machine
 from counterplay.app.reproduction.harness.reproduce import JobRunner, job_seconds, reproduce_all
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.disk import file_lock
@@ -70,6 +71,13 @@ def test_a_job_has_the_processors_it_asks_for_and_no_two_share_one(tmp_path: Pat
     assert run_jobs(jobs, mine, no_progress) == {}
     assert len((tmp_path / "a").read_text().split()) == 1
     assert len((tmp_path / "b").read_text().split()) == min(2, mine)
+
+
+@both_ways
+def test_an_outcome_names_all_processors_of_the_machine(tmp_path: Path) -> None:
+    """Also if it is assembled in a job, which has one."""
+    run_jobs([Job("a", partial(support.write_machine, tmp_path / "a"))], 1, no_progress)
+    assert (tmp_path / "a").read_text() == machine()
 
 
 @both_ways
