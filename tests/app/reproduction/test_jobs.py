@@ -142,6 +142,26 @@ def test_what_several_jobs_need_comes_first(tmp_path: Path) -> None:
     assert [job.name for job in listed] == list("zxaybcd")
 
 
+@both_ways
+def test_an_outcome_is_there_before_the_pieces_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a run that is killed leaves what was complete."""
+    toys = [Toy(tmp_path, names, ready).experiment for names, ready in (("ab", "ab"), ("c", ""))]
+    monkeypatch.setattr(reproduce, "experiments", lambda: reproduce.in_order(toys))
+    saved: list[bool] = []
+
+    def look(share: float, what: str) -> None:
+        saved.append((tmp_path / "s" / "ab.json").exists())
+        if saved[-1]:
+            (tmp_path / "go").touch()
+
+    done = reproduce_all("quick", tmp_path / "s", look, seconds=100, processes=2)
+    assert [outcome.name for outcome in done.outcomes] == ["ab", "c"]
+    assert saved[-1]
+    assert _order(tmp_path)[-1] == "c"
+
+
 def _limits() -> Iterator[float]:
     """Ever longer, so that a busy machine only makes it slower."""
     return itertools.takewhile(lambda x: x < 60, (0.2 * 2**k for k in itertools.count()))
