@@ -51,7 +51,7 @@ class HoldemTimeScale(NamedTuple):
     seeds: int
 
 
-SCALES = {"quick": HoldemTimeScale(500, 20_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
+SCALES = {"quick": HoldemTimeScale(500, 15_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
 
 
 def histories(game: Game) -> int:
