@@ -6,8 +6,10 @@ engine, stands beside it at the iterations it got.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import stdev
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
@@ -245,7 +247,7 @@ Published = Mapping[str, Mapping[str, float]]
 def csv_row(part: str, row: TableRow, article: Published) -> tuple[Any, ...]:
     spec, won = row.spec, row.interval
     trained = (spec.name, spec.engine, spec.iterations, spec.games, f"{row.seconds:.1f}")
-    error = won.half / judge.Z
+    error = stdev(row.means) / math.sqrt(len(row.won)) if len(row.won) > 1 else math.inf
     numbers = (won.value, error, won.low, won.high, len(row.won), sum(x.hands for x in row.won))
     published = article[row.opponent].get(spec.name, "")
     return (part, row.opponent, *trained, *numbers, published)
