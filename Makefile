@@ -19,7 +19,7 @@ help:
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer

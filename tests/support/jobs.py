@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from counterplay.app.reproduction.harness.base import machine
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.parallel.processes import JobContext, Work, in_processes
@@ -32,6 +33,10 @@ def noting(folder: Path, names: str, after: dict[str, str] | None = None) -> lis
 
 def write_processors(file: Path, progress: ProgressCallback) -> None:
     file.write_text(" ".join(map(str, os.sched_getaffinity(0))))
+
+
+def write_machine(file: Path, progress: ProgressCallback) -> None:
+    file.write_text(machine())
 
 
 def fails(progress: ProgressCallback) -> None:

@@ -21,6 +21,7 @@ from support.jobs import note, noting
 from support.toy_experiment import Solved, Toy
 
 from counterplay.app.reproduction.harness import reproduce
+from counterplay.app.reproduction.harness.base import machine
 from counterplay.app.reproduction.harness.reproduce import JobRunner, job_seconds, reproduce_all
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.disk import file_lock
@@ -48,7 +49,7 @@ signals = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_all_are_done_once_and_after_what_they_need(tmp_path: Path) -> None:
     told: list[float] = []
     jobs = without_duplicates(noting(tmp_path, "abcdea", {"a": "e", "c": "d"}))
-    assert len(jobs) == 5
+    assert [job.name for job in jobs] == list("abcde")
     assert run_jobs(jobs, 3, lambda share, what: told.append(share)) == {}
     order = (tmp_path / "order").read_text().split()
     assert sorted(order) == list("abcde")
@@ -70,6 +71,13 @@ def test_a_job_has_the_processors_it_asks_for_and_no_two_share_one(tmp_path: Pat
     assert run_jobs(jobs, mine, no_progress) == {}
     assert len((tmp_path / "a").read_text().split()) == 1
     assert len((tmp_path / "b").read_text().split()) == min(2, mine)
+
+
+@both_ways
+def test_an_outcome_names_all_processors_of_the_machine(tmp_path: Path) -> None:
+    """Also if it is assembled in a job, which has one."""
+    run_jobs([Job("a", partial(support.write_machine, tmp_path / "a"))], 1, no_progress)
+    assert (tmp_path / "a").read_text() == machine()
 
 
 @both_ways
@@ -132,6 +140,26 @@ def test_what_several_jobs_need_comes_first(tmp_path: Path) -> None:
     other = replace(other, jobs=lambda *_: _wide(noting(tmp_path, "ybxzcd", several)))
     listed = reproduce.jobs_of_all([other, replace(one, priority=1)], "quick", PieceStore(tmp_path))
     assert [job.name for job in listed] == list("zxaybcd")
+
+
+@both_ways
+def test_an_outcome_is_there_before_the_pieces_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a run that is killed leaves what was complete."""
+    toys = [Toy(tmp_path, names, ready).experiment for names, ready in (("ab", "ab"), ("c", ""))]
+    monkeypatch.setattr(reproduce, "experiments", lambda: reproduce.in_order(toys))
+    saved: list[bool] = []
+
+    def look(share: float, what: str) -> None:
+        saved.append((tmp_path / "s" / "ab.json").exists())
+        if saved[-1]:
+            (tmp_path / "go").touch()
+
+    done = reproduce_all("quick", tmp_path / "s", look, seconds=100, processes=2)
+    assert [outcome.name for outcome in done.outcomes] == ["ab", "c"]
+    assert saved[-1]
+    assert _order(tmp_path)[-1] == "c"
 
 
 def _limits() -> Iterator[float]:

@@ -85,7 +85,11 @@ def test_players_of_both_tables_are_trained_once(tmp_path: Path) -> None:
         for one in (table1.EXPERIMENT, table2.EXPERIMENT, fig8.EXPERIMENT)
     ]
     assert len([name for name in names[0] & names[1] if "MCCFR" in name]) == 2 * 2 + 2 * 3
-    assert len(names[1] & names[2]) == 2 + 2  # MCCFR10, and MCRNR10 with the article's games
+    prepared = {"tables of Poki", "tables of Sparbot", "kernels of public sampling"}
+    assert prepared <= names[1] & names[2]
+    both = names[1] & names[2] - prepared
+    assert len([name for name in both if "observed" in name]) == 2
+    assert len(both) == 2 + 2 + 2  # MCCFR10, and MCRNR10 with the article's games
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from counterplay.app.reproduction.harness.base import (
 )
 from counterplay.app.reproduction.harness.judge import Interval
 from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.app.reproduction.prepare import bot_job
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.registry import load
 from counterplay.core.match.play import play_match
@@ -96,14 +97,15 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return [
-        Job(
-            f"{band.player} against {band.opponent}",
-            partial(_match, band, scale, store),
-            band.seconds(scale),
-        )
-        for band in BANDS
-    ]
+    first = {name: bot_job(name) for name in ("poki", "sparbot")}
+
+    def job(band: Band) -> Job:
+        players = (band.player, band.opponent)
+        after = tuple(first[name].name for name in players if name in first)
+        work = partial(_match, band, scale, store)
+        return Job(" against ".join(players), work, band.seconds(scale), 1, after)
+
+    return [*first.values(), *map(job, BANDS)]
 
 
 TITLE = "Beyond the article: the re-created bots beside the published figures"

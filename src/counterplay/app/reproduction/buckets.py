@@ -20,6 +20,7 @@ from counterplay.app.reproduction.harness.base import (
     titled_progress,
 )
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
+from counterplay.app.reproduction.prepare import PUBLIC, bot_job, public_job
 from counterplay.core.base.plotting import band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
@@ -101,14 +102,16 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
-    first = fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], [], store)
+    first = [*fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], [], store), bot_job("sparbot")]
+    first += [public_job()] if size.engine == PUBLIC else []
+    after = tuple(job.name for job in first)
     return first + [
         Job(
             f"{n} buckets, seed {seed + 1}",
             partial(_curve, n, seed, scale, store),
             size.seconds,
             1,
-            (first[0].name,),
+            after,
         )
         for seed in range(size.seeds)
         for n in BUCKETS

@@ -51,7 +51,7 @@ RATES = {
     "mccfr-public": 90.0,
     "mccfr-chance": 1.8e3,
 }
-EVALUATION_SECONDS = 0.4
+EVALUATION_RATE = 2.5e6  # hands a second
 HEADER = "algorithm c seed iterations seconds sb_per_hand standard_error"
 OUTCOME = SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
 MCTS = SolverVariant("MCTS, C = 17", "mcts", {"c": PAPER_C})
@@ -157,7 +157,8 @@ def curve_jobs(
             profile = reference(size, store, progress)
             curve(variant, seed, when, profile, size.hands, store, progress)
 
-        seconds = 2.0 + when[-1] / RATES[variant.algorithm] + EVALUATION_SECONDS * len(when)
+        evaluating = len(when) * size.hands / EVALUATION_RATE
+        seconds = 2.0 + when[-1] / RATES[variant.algorithm] + evaluating
         name = f"Figure 4: {variant.label}, seed {seed + 1}, {when[-1]:,} iterations"
         return Job(name, work, seconds, 1, (first.name,))
 

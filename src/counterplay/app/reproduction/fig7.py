@@ -74,10 +74,10 @@ class GameSize(NamedTuple):
 #: The games of each scale.
 GAMES: dict[str, dict[str, GameSize]] = {
     "quick": {
-        "ocp(500)": GameSize(60, 400_000, 200_000, (3, 3, 3), 3),
-        "goofspiel(6)": GameSize(60, 2_000_000, 20_000, (5, 6, 6), 4),
-        "bluff(1,1,6)": GameSize(100, 2_000_000, 100_000, (2, 2, 2), 2),
-        "pam(3,3,10)": GameSize(80, 16_000_000, 100_000, (5, 20, 5), 4),
+        "ocp(500)": GameSize(60, 400_000, 200_000, (1, 1, 1), 2),
+        "goofspiel(6)": GameSize(60, 2_000_000, 20_000, (2, 4, 4), 2),
+        "bluff(1,1,6)": GameSize(100, 2_000_000, 100_000, (1, 2, 2), 2),
+        "pam(3,3,10)": GameSize(80, 10_000_000, 100_000, (4, 14, 4), 3),
     },
     "paper": {
         "ocp(500)": GameSize(300, 4_000_000, 2_000_000, (3, 5, 8), 1),

@@ -33,8 +33,9 @@ from counterplay.app.reproduction.players import (
     P,
     PlayerFactory,
 )
+from counterplay.app.reproduction.prepare import bot_job
 from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
-from counterplay.app.reproduction.table1 import Plan, TableRow, by_key
+from counterplay.app.reproduction.table1 import Plan, TableRow, by_key, observing_job
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
@@ -253,18 +254,23 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
     blocks = size.games // EVERY
     seconds = blocks * (ITERATIONS / rate("outcome", 10) + size.measured / POKI_RATE)
+    poki, spec = bot_job("poki"), table2.response("MCRNR10", SIZES[scale], "poki")
 
-    def job(mode: str, seed: int) -> Job:
+    def job(mode: str, seed: int) -> list[Job]:
         learning = MODEL_SECONDS * (1 if mode == GIVEN else blocks)
 
         def work(progress: ProgressCallback) -> None:
             _cached_play(mode, size, PlayerFactory(scale, store, progress), seed)
 
-        return Job(f"Figure 8: {mode}, seed {seed + 1}", work, seconds + learning + 5.0)
+        seen = [observing_job(spec, seed, scale, store)] if mode == GIVEN else []
+        after = (poki.name, *(one.name for one in seen))
+        name = f"Figure 8: {mode}, seed {seed + 1}"
+        return [*seen, Job(name, work, seconds + learning + 5.0, 1, after)]
 
     plans = [*_plans(scale).values(), _mccfr(scale)]
-    played = [job(mode, k) for mode in size.modes for k in range(_seeds(mode, SIZES[scale]))]
-    return played + [one for plan in plans for one in plan.jobs(scale, store)]
+    runs = [(mode, k) for mode in size.modes for k in range(_seeds(mode, SIZES[scale]))]
+    played = [one for run in runs for one in job(*run)]
+    return [poki, *played, *(one for plan in plans for one in plan.jobs(scale, store))]
 
 
 TITLE = "Figure 8: online play against Poki"

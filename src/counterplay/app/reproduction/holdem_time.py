@@ -28,6 +28,7 @@ from counterplay.app.reproduction.harness.base import (
     source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.app.reproduction.prepare import public_job
 from counterplay.core.base.plotting import band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
@@ -50,7 +51,7 @@ class HoldemTimeScale(NamedTuple):
     seeds: int
 
 
-SCALES = {"quick": HoldemTimeScale(500, 20_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
+SCALES = {"quick": HoldemTimeScale(500, 15_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
 
 
 def histories(game: Game) -> int:
@@ -88,7 +89,16 @@ def _plan(scale: str) -> list[tuple[SolverVariant, int, list[int]]]:
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], _plan(scale), store)
+    kernels, plan = public_job(), _plan(scale)
+    first, *curves = fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], plan, store)
+    return [
+        first,
+        kernels,
+        *(
+            job._replace(after=(*job.after, kernels.name)) if one[0] is PUBLIC else job
+            for one, job in zip(plan, curves, strict=True)
+        ),
+    ]
 
 
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:

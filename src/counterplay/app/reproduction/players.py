@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness.store import PieceStore
-from counterplay.app.reproduction.sizes import ENGINES, POKI_RATE, SIZES, rate
+from counterplay.app.reproduction.sizes import ENGINES, SIZES, rate
 from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.store import digest
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -27,7 +28,7 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
-from counterplay.poker.models.observe import observe
+from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.players import bot
 
 BOTS = ("poki", "sparbot")
@@ -49,6 +50,7 @@ MODELS: dict[str, dict[str, Any]] = {
     SEEN: {"unseen": "fractional"},
 }
 MODEL_SECONDS = 8.0  # of learning a model
+OBSERVED_RATE = 3_000  # hands of Poki a second, written to a file
 SET_UP_SECONDS = 5.0  # of games and bots, and of a match with Sparbot
 
 
@@ -69,10 +71,12 @@ class PlayerSpec(NamedTuple):
     def seconds(self) -> float:
         """Expected duration of training one seed."""
         once = self.iterations / rate(self.engine, self.buckets)
-        if self.opponent is None:
-            return once
-        observed = self.games / POKI_RATE if self.opponent == "poki" else 0.0
-        return 2 * once + MODEL_SECONDS + observed
+        return once if self.opponent is None else 2 * once + MODEL_SECONDS
+
+    @property
+    def observing(self) -> float:
+        """Expected duration of the hands that a response of one seed observes."""
+        return 2.0 + (self.games / OBSERVED_RATE if self.opponent == "poki" else 0.0)
 
 
 class Won(NamedTuple):
@@ -101,20 +105,38 @@ class PlayerFactory:
             self._bots[name] = bot(name, self.progress)
         return self._bots[name]
 
+    def observed(self, spec: PlayerSpec, seed: int) -> Observations:
+        """What a response of this seed has seen of its opponent; kept in the store, since several
+        respond to the same hands."""
+        assert spec.opponent is not None
+        opponent, games, number = spec.opponent, spec.games, OBSERVING_SEED + seed
+        seen_by = None if spec.model == SEEN else "a"
+
+        def make() -> dict[str, Any]:
+            self.progress(0.0, f"observing {opponent}: {games:,} hands")
+            options: dict[str, Any] = {"duplicate": False, "luck_adjusted": False, "processes": 1}
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "hands.parquet"
+                match = (self.game(10), PARTNER, self.bot(opponent), games, number)
+                play_match(*match, log=path, observer=seen_by, **options)
+                return observe(read_parquet(path), opponent)._asdict()
+
+        recipe = {"opponent": opponent, "games": games, "seed": number, "observer": seen_by}
+        return Observations(**self.store.arrays("observed", {**recipe, "partner": PARTNER}, make))
+
     def model(self, spec: PlayerSpec, seed: int) -> Strategy:
         """The model that a response of this seed responds to."""
         assert spec.opponent is not None
-        self.progress(0.0, f"observing {spec.opponent}: {spec.games:,} hands")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "hands.parquet"
-            match = (PARTNER, self.bot(spec.opponent), spec.games, OBSERVING_SEED + seed)
-            seen_by = None if spec.model == SEEN else "a"
-            options: dict[str, Any] = {"duplicate": False, "luck_adjusted": False, "processes": 1}
-            play_match(self.game(10), *match, log=path, observer=seen_by, **options)
-            seen = observe(read_parquet(path), spec.opponent)
-        self.progress(0.0, f"learning how {spec.opponent} plays")
-        game = self.game(spec.buckets)
-        return learn_model(seen, game, spec.opponent, "tree", **MODELS[spec.model]).strategy
+        seen, options = self.observed(spec, seed), MODELS[spec.model]
+        game, opponent = self.game(spec.buckets), spec.opponent
+
+        def make() -> dict[str, Any]:
+            self.progress(0.0, f"learning how {opponent} plays")
+            strategy = learn_model(seen, game, opponent, "tree", **options).strategy
+            return {"probabilities": strategy.probabilities}
+
+        recipe = {"seen": digest(*seen), "game": [game.name, game.fingerprint], **options}
+        return Strategy(game, self.store.arrays("model", recipe, make)["probabilities"])
 
     def train(self, spec: PlayerSpec, seed: int) -> tuple[Strategy, float]:
         """The strategy of one seed, and the seconds of its training."""

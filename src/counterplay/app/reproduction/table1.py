@@ -6,8 +6,10 @@ engine, stands beside it at the iterations it got.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import stdev
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
@@ -22,12 +24,14 @@ from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
     RECREATED,
+    SEEN,
     SET_UP_SECONDS,
     C,
     PlayerFactory,
     PlayerSpec,
     Won,
 )
+from counterplay.app.reproduction.prepare import bot_job, public_job
 from counterplay.app.reproduction.sizes import MEANING, POKI_RATE, SIZES
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
@@ -85,21 +89,37 @@ class Plan(NamedTuple):
         ]
 
     def jobs(self, scale: str, store: PieceStore) -> list[Job]:
-        """One for each seed: training and matches."""
+        """One for each seed, training and matches, after those that prepare them."""
         spec = self.spec
+        bots = [name for name in BOTS if name in (*self.opponents, spec.opponent)]
+        first = [bot_job(name) for name in bots]
+        first += [public_job()] if spec.engine == "public" else []
         seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
         seconds += SET_UP_SECONDS
 
-        def job(seed: int) -> Job:
+        def job(seed: int) -> list[Job]:
             def work(progress: ProgressCallback) -> None:
                 PlayerFactory(scale, store, progress).play(*self[:3], seed)
 
+            seen = [observing_job(spec, seed, scale, store)] if spec.opponent else []
             against = f" against {spec.opponent}" if spec.opponent else ""
             how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
             name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            return Job(name, work, seconds)
+            after = tuple(one.name for one in (*first, *seen))
+            return [*seen, Job(name, work, seconds, 1, after)]
 
-        return [job(seed) for seed in range(self.seeds)]
+        return first + [one for seed in range(self.seeds) for one in job(seed)]
+
+
+def observing_job(spec: PlayerSpec, seed: int, scale: str, store: PieceStore) -> Job:
+    """The hands that responses of this seed observe."""
+
+    def work(progress: ProgressCallback) -> None:
+        PlayerFactory(scale, store, progress).observed(spec, seed)
+
+    how = ", all cards seen" if spec.model == SEEN else ""
+    name = f"{spec.games:,} games of {spec.opponent} observed{how}, seed {seed + 1}"
+    return Job(name, work, spec.observing, 1, (bot_job(str(spec.opponent)).name,))
 
 
 Key = tuple[str, str, str]  # player, engine, opponent
@@ -227,7 +247,7 @@ Published = Mapping[str, Mapping[str, float]]
 def csv_row(part: str, row: TableRow, article: Published) -> tuple[Any, ...]:
     spec, won = row.spec, row.interval
     trained = (spec.name, spec.engine, spec.iterations, spec.games, f"{row.seconds:.1f}")
-    error = won.half / judge.Z
+    error = stdev(row.means) / math.sqrt(len(row.won)) if len(row.won) > 1 else math.inf
     numbers = (won.value, error, won.low, won.high, len(row.won), sum(x.hands for x in row.won))
     published = article[row.opponent].get(spec.name, "")
     return (part, row.opponent, *trained, *numbers, published)

@@ -90,8 +90,11 @@ class Job(NamedTuple):
 
 
 def without_duplicates(jobs: Iterable[Job]) -> list[Job]:
-    """Returns the first job of each name."""
-    return list({job.name: job for job in reversed(list(jobs))}.values())[::-1]
+    """Returns the first job of each name, in its place."""
+    found: dict[str, Job] = {}
+    for job in jobs:
+        found.setdefault(job.name, job)
+    return list(found.values())
 
 
 def chain_seconds(jobs: Sequence[Job]) -> dict[str, float]:

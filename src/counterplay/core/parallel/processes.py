@@ -48,6 +48,12 @@ def cores() -> int:
     return _GRANTED[-1] if _GRANTED else os.cpu_count() or 1
 
 
+def initial_cores() -> int:
+    """Returns the number of processors that this process could use before a job was bound to some
+    of them."""
+    return len(_INITIAL) or (_GRANTED and os.cpu_count()) or cores()
+
+
 def start_method() -> str:
     """Returns how processes start: `COUNTERPLAY_START`, or fork on Linux and spawn elsewhere."""
     method = os.environ.get("COUNTERPLAY_START", "")

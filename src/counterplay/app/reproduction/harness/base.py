@@ -37,7 +37,7 @@ from counterplay.core.base.errors import BadFile
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.version import version
 from counterplay.core.parallel.jobs import Job
-from counterplay.core.parallel.processes import cores
+from counterplay.core.parallel.processes import initial_cores
 
 #: Expected duration of an experiment that does not declare one.
 SECONDS = {"quick": 90.0, "paper": 7200.0}
@@ -199,7 +199,7 @@ def source_version(*functions: Callable[..., Any]) -> str:
 
 def machine() -> str:
     """Processor, cores, system and Python version, without the names of machine or user."""
-    n = cores()
+    n = initial_cores()
     parts = [_processor(), f"{n} core{'s' if n > 1 else ''}", platform.system()]
     return ", ".join([*(part for part in parts if part), f"Python {platform.python_version()}"])
 

@@ -239,9 +239,13 @@ class OverallProgress:
 
     def left(self) -> float:
         """Seconds left, from the expected durations and the pace so far."""
-        done = self._share * self._total
-        pace = (PRIOR_SECONDS + time.monotonic() - self._started) / (PRIOR_SECONDS + done)
-        return (self._total - done) * pace
+        return seconds_left(self._total, self._share, time.monotonic() - self._started)
+
+
+def seconds_left(expected: float, share: float, spent: float) -> float:
+    """Seconds left of work that was expected to take so long, by the pace so far."""
+    done = share * expected
+    return (expected - done) * (PRIOR_SECONDS + spent) / (PRIOR_SECONDS + done)
 
 
 def _failure(
@@ -308,13 +312,13 @@ class JobRunner:
             return set()
         assembled = outcomes and current() is None  # other machines do not assemble
         make_jobs = partial(jobs_of_all, experiments, scale, store, assembled)
-        started = time.monotonic()
+        started, cluster, jobs = time.monotonic(), current(), make_jobs()
+        expected = sum(job.seconds * job.threads for job in jobs) / self.processors
 
         def show(share: float, what: str) -> None:
-            left = (time.monotonic() - started) * (1.0 - share) / max(share, 0.01)
-            progress(share, f"about {left / 60:.0f} min left, pieces: {what}")
+            left = seconds_left(expected, share, time.monotonic() - started)
+            progress(share, f"about {duration(left)} left, pieces: {what}")
 
-        cluster, jobs = current(), make_jobs()
         if cluster is not None:
             make_jobs = partial(jobs_on_cluster, str(store.folder.resolve()), make_jobs)
         unfinished = run_jobs(jobs, self.processors, show, self.deadline, make_jobs, cluster)
