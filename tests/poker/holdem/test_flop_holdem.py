@@ -99,3 +99,16 @@ def test_an_abstraction_that_tells_suits_apart_is_refused() -> None:
         cp.solve(game, "cfr-br", iterations=1)
     with pytest.raises(cp.CounterplayError, match="tells suits apart"):
         cp.exploitability(game, cp.Strategy.uniform(game))
+
+
+def test_a_mixture_is_measured() -> None:
+    game = cp.load("flop_holdem(buckets=3,bets=2)")
+    one, other = (cp.Strategy.random(game, seed) for seed in (1, 2))
+    mixture = cp.Mixture(one, other, 0.25)
+    parts = [cp.exploitability(game, strategy) for strategy in (one, other)]
+    assert cp.exploitability(game, mixture) < 0.25 * parts[0] + 0.75 * parts[1]
+    same = cp.Mixture(one, one, 0.25)
+    assert cp.exploitability(game, same) == pytest.approx(parts[0], abs=1e-9)
+    np.testing.assert_allclose(
+        cp.expected_value(game, same), cp.expected_value(game, one), atol=1e-9
+    )

@@ -203,7 +203,10 @@ def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     before the flop by the sample makes it too high, by about what is measured."""
     prepared = PreparedQuery(ValueQuery(0, bot("always-call").table), betting_tree(LIMIT))
     rng = np.random.default_rng(5)
-    base, slope = (prepared.average_over_suits(rng.normal(size=(1, 1326, LANES))) for _ in range(2))
+    base, slope = (
+        np.mean([values[:, holdings] for holdings in prepared.permuted], axis=0)
+        for values in rng.normal(size=(2, 1, 1326, LANES))
+    )
     noise = rng.normal(size=len(prepared.flops))
     values = 2000 * base + (noise * 500)[:, None, None] * (2.0 + slope)
     truth = prepared.game_value(np.tensordot(prepared.weight, values, 1)[None])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from reference.small_holdem import Hand, SmallHoldem
 from support.emulate import COMPILER, EmulatedDevice
+from support.single_card import LABELS, rules_and_chance
 from support.small_holdem import CARDS, RanksAbstraction
 
 import counterplay as cp
@@ -26,15 +27,13 @@ from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.vector import cfr_br, cfr_br_cuda
 from counterplay.poker.vector.cfr_br import VectorCfrBr
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
-from counterplay.poker.vector.chance import Chance, HoldemChance, SingleCardChance
+from counterplay.poker.vector.chance import Chance, HoldemChance
 from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.traversal import FixedSeat, Step, Traversal
 from counterplay.poker.vector.vector_cfr import VectorCfr
 
 Policy = tuple[np.ndarray, ...]
-KUHN = BettingRules((1.0, 1.0), (1.0,), (1,), (0,), first=(0,))
-LEDUC = BettingRules((1.0, 1.0), (2.0, 4.0), (2, 2), (0, 1), first=(0, 0))
 
 
 class Vector(NamedTuple):
@@ -94,36 +93,11 @@ class Vector(NamedTuple):
         return cp.Strategy(game, probabilities)
 
 
-def _leduc_strength(card: int, public: int | None) -> int:
-    assert public is not None
-    rank = card // 2
-    return 10 + rank if rank == public // 2 else rank
-
-
 @cache
 def single_card(name: str) -> Vector:
-    if name == "kuhn":
-        rules, chance = KUHN, SingleCardChance(3, 1, lambda card, public: card)
-    else:
-        rules, chance = LEDUC, SingleCardChance(6, 2, _leduc_strength)
+    rules, chance = rules_and_chance(name)
     streets = streets_of(betting_tree(rules))
     return Vector(rules, chance, streets, HoldingRows(chance, len(streets)))
-
-
-def _kuhn_label(label: str) -> tuple[str, int, int]:
-    card, _, history = label.partition(" ")
-    return history.replace("p", "c").replace("b", "r"), 0, "JQK".index(card)
-
-
-def _leduc_label(label: str) -> tuple[str, int, int]:
-    cards, _, history = label.partition(" ")
-    private, *public = [
-        ["Js", "Jh", "Qs", "Qh", "Ks", "Kh"].index(card) for card in cards.split("|")
-    ]
-    return history, public[0] if public else 0, private
-
-
-LABELS = {"kuhn": _kuhn_label, "leduc": _leduc_label}
 
 
 def _tree_values(game: Game, strategy: cp.Strategy) -> list[float]:
@@ -239,8 +213,8 @@ def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None
     rng = np.random.default_rng(1)
     for t in range(1, 3001):
         solver.iterate(rng, Step(1.0, float(t)))
-    learnt = vector.on_tree(game, solver.average(), _kuhn_label)
-    model_strategy = vector.on_tree(game, model, _kuhn_label)
+    learnt = vector.on_tree(game, solver.average(), LABELS["kuhn"])
+    model_strategy = vector.on_tree(game, model, LABELS["kuhn"])
     for player in (0, 1):
         response = cp.respond(game, model_strategy, player, p, engine="lp").strategy
         best = _restricted_value(response, model_strategy, player, p)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.single_card import LABELS, rules_and_chance
 from support.small_holdem import (
     CARDS,
     RIVER_BETS,
@@ -25,12 +26,20 @@ from counterplay.core.evaluation.exact import _gradient
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
+from counterplay.poker.betting.betting import betting_tree
+from counterplay.poker.betting.rows import first_rows, first_slots
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.vector.board import fill_board, new_board
-from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, restriction_of
+from counterplay.poker.vector.chance import DealtBoard
+from counterplay.poker.vector.public_sampling import (
+    DTYPE,
+    UNRESTRICTED,
+    PublicTables,
+    restriction_of,
+)
 from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_workspace import InfosetRows, new_traversal_workspace
+from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
 
 
 def _all_boards() -> list[tuple[int, ...]]:
@@ -71,9 +80,11 @@ def _policy(game: cp.Game, regret: np.ndarray) -> np.ndarray:
     return out
 
 
-def _regrets_on_tree(policy: np.ndarray, faced: np.ndarray) -> np.ndarray:
+def _regrets_on_tree(
+    policy: np.ndarray, faced: np.ndarray, tree: cp.Game | None = None
+) -> np.ndarray:
     """Counterfactual regrets of both players, each of whom faces the other's half of `faced`."""
-    tree = tree_game(RIVER_BETS)
+    tree = tree or tree_game(RIVER_BETS)
     found = np.zeros(tree.n_slots)
     for player in (0, 1):
         slots, plex = tree.slots(player), tree.treeplexes[player]
@@ -98,6 +109,44 @@ def _to_tree(slots: np.ndarray) -> np.ndarray:
 
 
 DEALS = 36 * 21 * 10 * 2  # holdings, flops and turns; one card is left for the river
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_kuhn_and_leduc_by_the_code_of_holdem(name: str) -> None:
+    """One and two streets: all public cards together give the counterfactual regrets."""
+    rules, chance = rules_and_chance(name)
+    n, betting, game = chance.n_holdings, betting_tree(rules), cp.load(name)
+    counts = (n, n * n)[: rules.n_streets]  # on the second street: public card, private card
+    first_row, first = first_rows(betting, counts), first_slots(betting, counts)
+    streets, board = streets_of(betting, DTYPE), new_board(counts)
+    work = new_traversal_workspace(streets, counts, DTYPE)
+    four = (*streets, *[streets[-1]] * (4 - len(streets)))  # compiled for hold'em
+    regret = np.random.default_rng(1).normal(size=first[-1])
+    regrets = np.zeros_like(regret)
+    boards = [chance.root()] if rules.n_streets == 1 else list(chance.children(1, chance.root()))
+    for dealt in (one if isinstance(one, DealtBoard) else one[0] for one in boards):
+        chance.lay_out(board, dealt, True)
+        board.n_buckets[:] = board.size[0]
+        board.bucket[:, : n + 1] = np.arange(n + 1)
+        board.global_bucket[:] = board.holding
+        board.global_bucket[1] += dealt.number * n
+        tables = PublicTables(regret.copy(), np.zeros_like(regret))
+        iteration = Iteration(InfosetRows(first_row, first), tables, UNRESTRICTED, 1.0, 1.0)
+        traverse_board(four, board, iteration, work)
+        regrets += tables.regret - regret
+    slots = []
+    for label in game.labels.infoset:
+        history, public, private = LABELS[name](label)
+        node = betting.histories.index(history)
+        bucket = private + (public * n if betting.nodes.street[node] else 0)
+        row = first_row[node] + bucket
+        slots.append(np.arange(first[row], first[row + 1]))
+    at = np.concatenate(slots)
+    policy = np.empty(len(regret))
+    normalise(np.maximum(regret, 0.0), first, policy)
+    wanted = _regrets_on_tree(policy[at], policy[at], game)
+    deals = chance.n_pairs * chance.n_deals[-1]
+    np.testing.assert_allclose(regrets[at] / deals, wanted, atol=2e-6 * np.abs(wanted).max())
 
 
 @pytest.mark.first

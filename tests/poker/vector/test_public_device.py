@@ -29,7 +29,7 @@ from counterplay.poker.vector.holding_classes import deal_boards, new_boards, ne
 from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, restriction_of
 from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_workspace import InfosetRows, new_traversal_workspace
+from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 

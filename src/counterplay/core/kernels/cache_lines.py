@@ -2,12 +2,14 @@
 
 A core that writes to a cache line invalidates it for all other cores. Small arrays are adjacent in
 memory, so two threads that each write only to their own array would still wait for each other at
-every write (false sharing).
+every write (false sharing). And a vector that begins on a cache line is loaded at once, one across
+two lines is not.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from math import prod
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,11 +21,18 @@ T = TypeVar("T")
 
 def cache_aligned(array: np.ndarray) -> np.ndarray:
     """Returns a copy of an array on cache lines of its own."""
-    buffer = np.empty(array.nbytes + 2 * LINE, dtype=np.uint8)
-    start = -buffer.ctypes.data % LINE
-    copy = buffer[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = aligned_zeros(array.shape, array.dtype)
     copy[...] = array
     return copy
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """As `np.zeros`, on cache lines of its own."""
+    n = prod(shape) * np.dtype(dtype).itemsize
+    buffer = np.zeros(n + 2 * LINE, dtype=np.uint8)
+    start = -buffer.ctypes.data % LINE
+    zeros: np.ndarray = buffer[start : start + n].view(dtype).reshape(shape)
+    return zeros
 
 
 def cache_aligned_fields(structure: T) -> T:

@@ -7,7 +7,7 @@ sample of flops (`flop_sums.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -170,14 +170,15 @@ def _with_cards(query: ValueQuery, cards: Any) -> ValueQuery:
     )
 
 
-def tables_of(strategy: Strategy | Mixture | Table) -> tuple[Table, Alternative | None]:
+def tables_of(
+    strategy: Strategy | Mixture | Table, read: Callable[[Strategy], Table] = strategy_table
+) -> tuple[Table, Alternative | None]:
     """Returns a strategy, or the table of a bot, as a table with an alternative."""
     if isinstance(strategy, Table):
         return strategy, None
     if isinstance(strategy, Strategy):
-        return strategy_table(strategy), None
-    other = Alternative(strategy_table(strategy.other), 1.0 - strategy.weight)
-    return strategy_table(strategy.one), other
+        return read(strategy), None
+    return read(strategy.one), Alternative(read(strategy.other), 1.0 - strategy.weight)
 
 
 def best_response_values(
@@ -192,20 +193,12 @@ def best_response_values(
     return vector_values(game, queries, **options)
 
 
-def vector_value(game: Game, strategy: Strategy | Mixture | Table, **options: Any) -> float:
-    """Returns the value to the first player when both play `strategy`."""
-    table, alternative = tables_of(strategy)
-    tables = [table] if alternative is None else [table, alternative.table]
-    shares = [1.0] if alternative is None else [1.0 - alternative.share, alternative.share]
-    queries = [ValueQuery(0, table, by, alternative) for by in tables]
-    values = vector_values(game, queries, **options)
-    return sum(value * share for value, share in zip(values, shares, strict=True))
-
-
 class BoardEvaluator(Evaluator):
-    """Values by vector-form traversal of the public tree."""
+    """Values by vector-form traversal of the public tree. Best responses distinguish holdings; the
+    strategy has its abstraction."""
 
     name = "boards"
+    read = staticmethod(strategy_table)
     how = (
         "is measured by traversing its boards, which takes long; say how: measure={'flops': 40} "
         "for an estimate, {'backend': 'cuda'} exactly; in a command --flops 40 or --backend cuda"
@@ -220,21 +213,38 @@ class BoardEvaluator(Evaluator):
         check_traversal(self.game, **options, queries=payoffs)
         return True
 
+    def values(self, queries: Sequence[ValueQuery], **options: Any) -> list[float]:
+        """Returns the value of each query."""
+        return vector_values(self.game, queries, **options)
+
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
-        value = vector_value(self.game, strategy, **options)
+        table, alternative = tables_of(strategy, self.read)
+        played = [(table, 1.0)]
+        if alternative is not None:
+            played = [(table, 1.0 - alternative.share), alternative]
+        queries = [ValueQuery(0, table, by, alternative) for by, _ in played]
+        values = zip(self.values(queries, **options), played, strict=True)
+        value = sum(value * share for value, (_, share) in values)
         return np.array([value, -value], dtype=object if options.get("flops") else None)
 
     def best_response(
         self, strategy: Strategy | Mixture, player: int, **options: Any
     ) -> tuple[float, None]:
-        return best_response_values(self.game, strategy, [player], **options)[0], None
+        return self._best_responses(strategy, [player], **options)[0], None
 
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
-        return sum(best_response_values(self.game, strategy, **options))
+        return sum(self._best_responses(strategy, [0, 1], **options))
+
+    def _best_responses(
+        self, strategy: Strategy | Mixture, players: list[int], **options: Any
+    ) -> list[float]:
+        table, alternative = tables_of(strategy, self.read)
+        queries = [ValueQuery(player, table, None, alternative) for player in players]
+        return self.values(queries, **options)
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
         strategies = [one for payoff in asked for one in payoff[1:] if one is not None]
-        tables = {id(strategy): strategy_table(strategy) for strategy in strategies}
+        tables = {id(strategy): self.read(strategy) for strategy in strategies}
         queries = [
             ValueQuery(
                 payoff.player,
@@ -243,7 +253,7 @@ class BoardEvaluator(Evaluator):
             )
             for payoff in asked
         ]
-        return vector_values(self.game, queries, **options)
+        return self.values(queries, **options)
 
 
 EVALUATOR = BoardEvaluator

@@ -48,7 +48,7 @@ def sum_all_flops(
         warnings.warn(
             f"traversing {len(left):,} flops takes about {hours:.0f} hours on {cores()} "
             "processors; finished flops are stored, and the same call continues from them",
-            stacklevel=5,
+            stacklevel=6,
         )
     try:
         for flop, values in traverse(left):

@@ -172,11 +172,6 @@ class PreparedQuery:
         traversal.evaluate(level, self.own, self.opponent, best=self.best, scale=scale)
         return level.value[self.player].copy()
 
-    def average_over_suits(self, values: Values) -> Values:
-        """Returns the means of values over suit permutations of the holdings."""
-        averaged: np.ndarray = np.mean([values[:, h] for h in self.permuted], axis=0)
-        return averaged
-
     def game_value(self, total: Values) -> float:
         """Returns the payoff per hand, from the weighted sum over all flops of their values."""
         return self.payoff(total, total)

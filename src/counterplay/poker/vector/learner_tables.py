@@ -15,16 +15,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.kernels.jit import index, jit
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, BettingTree
 from counterplay.poker.cards.canonical import permuted_holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
 from counterplay.poker.holdem.table import Table, code_counts
-from counterplay.poker.vector.board import HIGH, LOW
+from counterplay.poker.vector.board import HIGH, LOW, Board
 from counterplay.poker.vector.chance import Chance, DealtBoard
 from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.street import RowStrategy, follow_row
+
+_LANES = index(LANES)
 
 
 class RowMap(Protocol):
@@ -153,6 +156,88 @@ def table_bytes(streets: tuple[Street, ...], rows: RowMap, dtype: Any) -> int:
         rows.blocks(k) * prod(_block_shape(street, rows.count(k))) * np.dtype(dtype).itemsize
         for k, street in enumerate(streets)
     )
+
+
+@jit(inline=True)
+def _match_regrets(street: Street, k: Any, regret: Any, policy: Any) -> None:
+    """Regret matching at node k, lane by lane."""
+    low, high = index(street.first_child[k]), index(street.first_child[k + ONE])
+    for lane in range(_LANES):
+        total = regret[ZERO] * 0
+        for c in range(low, high):
+            total += max(regret[c * _LANES + lane], 0)
+        for c in range(low, high):
+            at = c * _LANES + lane
+            if total > 0:
+                policy[at] = max(regret[at], 0) / total
+            else:
+                policy[at] = 1.0 / (high - low)
+
+
+@jit
+def match_regrets(
+    street: Street, player: int, regret: np.ndarray, used: np.ndarray, strategy: RowStrategy
+) -> None:
+    """Fills the strategy of the rows listed in `used` by regret matching."""
+    for g in range(index(len(street.public_node))):
+        for j in range(index(len(used))):
+            r = index(used[j])
+            for k in range(index(len(street.player))):
+                if street.player[k] == player:
+                    _match_regrets(street, k, regret[g, r], strategy.policy[g, r])
+            follow_row(street, player, g, r, strategy)
+
+
+@jit
+def add_own_reach(
+    board: Board, row: np.ndarray, reach: np.ndarray, times: float, out: np.ndarray
+) -> None:
+    """Adds the reach of the holdings of each row to `out[g, r]`."""
+    for g in range(index(len(reach))):
+        for k in range(index(board.size[0])):
+            h = index(board.holding[k])
+            for lane in range(_LANES):
+                out[g, index(row[h]), lane] += times * reach[g, h, lane]
+
+
+@jit
+def update_tables(
+    street: Street,
+    player: int,
+    used: np.ndarray,  # the rows to update
+    strategy: RowStrategy,
+    action_value: np.ndarray,
+    own_reach: np.ndarray,
+    regrets: float,  # weight of this iteration in the regrets
+    weight: float,  # and in the average
+    plus: bool,  # regret matching+: negative regrets become zero
+    regret: np.ndarray,
+    strategy_sum: np.ndarray,
+) -> None:
+    """Adds regrets · (v(I, a) - Σ_b σ(b) v(I, b)) to r(I, a), and weight · π_i · σ to s_I; clears
+    `action_value` and `own_reach`."""
+    for g in range(index(len(street.public_node))):
+        for j in range(index(len(used))):
+            r = index(used[j])
+            policy, value = strategy.policy[g, r], action_value[g, r]
+            for k in range(index(len(street.player))):
+                if street.player[k] != player:
+                    continue
+                low, high = index(street.first_child[k]), index(street.first_child[k + ONE])
+                sequence = index(street.sequence[player, k]) * _LANES
+                for lane in range(_LANES):
+                    mean = value[ZERO] * 0
+                    for c in range(low, high):
+                        mean += policy[c * _LANES + lane] * value[c * _LANES + lane]
+                    reach = weight * own_reach[g, r, lane] * strategy.path[g, r, sequence + lane]
+                    for c in range(low, high):
+                        at = c * _LANES + lane
+                        total = regret[g, r, at] + regrets * (value[at] - mean)
+                        regret[g, r, at] = max(total, 0.0) if plus else total
+                        strategy_sum[g, r, at] += reach * policy[at]
+                        value[at] = 0.0
+            for lane in range(_LANES):
+                own_reach[g, r, lane] = 0.0
 
 
 def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from counterplay.poker.vector.holding_classes import BoardSource
 from counterplay.poker.vector.public_sampling_cuda import DevicePool, check_batch
 from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_workspace import (
+from counterplay.poker.vector.public_values import (
     InfosetRows,
     Restriction,
     TraversalWorkspace,

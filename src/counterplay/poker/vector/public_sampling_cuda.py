@@ -34,7 +34,7 @@ from counterplay.poker.vector.holding_classes import (
     select_boards,
 )
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.public_workspace import MODEL, InfosetRows, Restriction
+from counterplay.poker.vector.public_values import MODEL, InfosetRows, Restriction
 
 THREADS = 128  # in a block
 BUSY = 200_000  # threads that keep a device busy

@@ -1,9 +1,11 @@
 """The vector-form traversal of one board: the kernels of `public_sampling.py`.
 
-The traversal descends street by street in groups of lanes (`public_tree.py`): `set_policies`
-computes policies and paths from the regrets, and `pass_reach` the reach at the next street. On the
-way back `end_last_street` and `end_street` compute values and update the tables. Numbers are for
-each bucket or holding, node and lane.
+The traversal descends street by street in groups of lanes (`public_tree.py`), by the kernels of
+`street.py`: `set_policies` computes policies and paths from the regrets, and `pass_reach` the reach
+at the next street. On the way back `end_last_street` and `end_street` compute values and update the
+tables. It differs from `traversal.py` in three ways, for speed: it is depth first and one kernel;
+holdings are numbered in the order of the board; and the values of the last street are those of
+buckets (`public_values.py`), since no seat distinguishes holdings.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ import numpy as np
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import matching_factors
-from counterplay.core.kernels.simd import LANES, add_rows, set_product
+from counterplay.core.kernels.simd import LANES, add_rows
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.public_values import (
+    FEW,
+    MODEL,
+    InfosetRows,
+    Restriction,
+    TraversalWorkspace,
     back_up_buckets,
-    back_up_holding,
     clear_values,
     count_bucket_cards,
-    gather_paths,
     opponent_reach,
     played_policy,
     start_values,
@@ -30,14 +35,8 @@ from counterplay.poker.vector.public_values import (
     value_by_sequence,
     weigh_terminals,
 )
-from counterplay.poker.vector.public_workspace import (
-    FEW,
-    MODEL,
-    InfosetRows,
-    Restriction,
-    TraversalWorkspace,
-)
-from counterplay.poker.vector.showdown import ALL, clear, mark_reached, set_unblocked, sum_reach
+from counterplay.poker.vector.showdown import clear, mark_reached
+from counterplay.poker.vector.street import Onward, follow, pass_to_end, pass_to_lanes, value_start
 
 _LANES, _TWO = index(LANES), index(2)
 #: The number of a street as a variable: functions would be compiled anew for each constant.
@@ -115,69 +114,35 @@ def set_policies(
 ) -> None:
     """Computes the policies and paths of a group of a street."""
     _match_regrets(street, s, g, board, it, work)
-    path, restriction = work.path[s], it.restriction
-    own = played_policy(s, restriction, work)
-    fixed = work.restricted_policy[s]
-    for b in range(index(board.n_buckets[s])):
-        for lane in range(_LANES):
-            path[0, b, lane] = path[1, b, lane] = path[2, b, lane] = 1.0
-        for k in range(index(len(street.player))):
-            actor = street.player[k]
-            if actor < 0:
-                continue
-            before = index(street.sequence[actor, k]) * _LANES
-            for c in range(index(street.first_child[k]), index(street.first_child[k + ONE])):
-                after = index(street.sequence[actor, c]) * _LANES
-                for lane in range(_LANES):
-                    path[actor, b, after + lane] = (
-                        path[actor, b, before + lane] * own[b, c * _LANES + lane]
-                    )
-                if restriction.per_hand and actor == restriction.restricted:
-                    for lane in range(_LANES):
-                        path[MODEL, b, after + lane] = (
-                            path[MODEL, b, before + lane] * fixed[b, c * _LANES + lane]
-                        )
+    restriction, buckets = it.restriction, index(board.n_buckets[s])
+    for who in range(3):
+        if who == MODEL and not restriction.per_hand:
+            continue
+        player = restriction.restricted if who == MODEL else who
+        model = work.restricted_policy[s]
+        policy = model if who == MODEL else played_policy(s, restriction, work)
+        follow(
+            street, player, ZERO, buckets, policy, work.path[s, who], work.showdown_path[s, who],
+            work.fold_path[s, who],
+        )  # fmt: skip
 
 
 @jit(inner=True)
 def pass_reach(
-    street: Street, s: int, end: int, board: Board, it: Iteration, work: TraversalWorkspace
+    street: Street, s: int, below: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
-    """Computes the reach at the start of the next street after onward end `end`."""
-    node, restriction = index(street.onward[end]), it.restriction
+    """Computes the reach at the start of the next street after onward end `below`; after the first
+    street that at group `below`."""
+    restriction, bucket, n = it.restriction, board.bucket[s], index(board.size[0])
     for who in range(3):
         if who == MODEL and not restriction.per_hand:
             continue
         player = restriction.restricted if who == MODEL else who
-        sequence = index(street.sequence[player, node]) * _LANES
-        before, after, path = work.y[s, who], work.y[s + 1, who], work.path[s, who]
-        wide = index(path.shape[1])
-        for h in range(index(board.size[0])):
-            at = index(board.bucket[s, h]) * wide + sequence
-            set_product(before, h * _LANES, path, at, after, h * _LANES, ONE)
-
-
-@jit(inline=True)
-def pass_reach_to_lanes(
-    street: Street, g: int, board: Board, it: Iteration, work: TraversalWorkspace
-) -> None:
-    """As `pass_reach` after the first street, where every onward end has a lane: those of group
-    g."""
-    restriction = it.restriction
-    for who in range(3):
-        if who == MODEL and not restriction.per_hand:
-            continue
-        player = restriction.restricted if who == MODEL else who
-        after, path = work.y[1, who], work.path[0, who]
-        for lane in range(_LANES):
-            end = index(g) * _LANES + lane
-            if end < index(len(street.onward)):
-                sequence = index(street.sequence[player, index(street.onward[end])]) * _LANES
-                for h in range(index(board.size[0])):
-                    after[h, lane] = path[index(board.bucket[0, h]), sequence]
-            else:
-                for h in range(index(board.size[0])):
-                    after[h, lane] = 0.0
+        path, before, after = work.path[s, who], work.y[s, who], work.y[s + 1, who]
+        if s == 0:
+            pass_to_lanes(street, player, index(below), n, work.place, bucket, path, before, after)
+        else:
+            pass_to_end(street, player, index(below), n, work.place, bucket, path, before, after)
 
 
 @jit(inner=True)
@@ -235,14 +200,13 @@ def end_last_street(
     """Computes both players' values at the start of a group of the last street, and updates its
     tables."""
     buckets, n, restriction = int(board.n_buckets[s]), int(board.size[0]), it.restriction
-    gather_paths(street, s, buckets, restriction, work)
     for player in range(2):
         reach = opponent_reach(
             1 - player, s, board.bucket[s], restriction, work.showdown_path, work
         )
         clear_values(start_values(s, player, work), n)
-        if not mark_reached(reach, n, work.reached):
-            clear(work.gain, buckets, len(work.value))
+        if not mark_reached(reach, n, work.street.reached):
+            clear(work.gain, buckets, len(work.street.value))
         else:
             weigh_terminals(street, g, player, buckets, work.path[s, player], work)
             if buckets <= FEW and not restriction.per_hand:
@@ -258,70 +222,49 @@ def end_street(
     street: Street, s: int, g: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
     """As `end_last_street` for an earlier street, from the values after its onward ends."""
-    n, buckets, restriction = int(board.size[0]), int(board.n_buckets[s]), it.restriction
-    bucket, nodes = board.bucket[s], index(len(street.player))
-    own = played_policy(s, restriction, work)
-    gather_paths(street, s, buckets, restriction, work)
+    n, buckets, bucket = int(board.size[0]), int(board.n_buckets[s]), board.bucket[s]
+    own, restriction = played_policy(s, it.restriction, work), it.restriction
     for player in range(2):
-        other = 1 - player
-        folds = street.n_folds[other]
-        reach = opponent_reach(other, s, bucket, restriction, work.fold_path, work)
-        mark_reached(reach, n, work.reached)
-        clear(work.sums[1], ALL + 1, folds * LANES)
-        sum_reach(board, reach, work.reached, folds, work.row[0], work.sums[1])
-        clear(work.gain, buckets, len(work.value))
-        values, sums, count = start_values(s, player, work), work.sums[1], index(folds)
-        for h in range(index(n)):
-            b = index(bucket[h])
-            set_unblocked(board, h, reach, work.reached, count, work.row, sums)
-            back_up_holding(street, s, g, player, h, own[b], work)
-            add_rows(work.value, ZERO, work.gain, b * index(work.gain.shape[1]), nodes)
-            for lane in range(_LANES):
-                values[h, lane] = work.value[lane]
+        reach = opponent_reach(1 - player, s, bucket, restriction, work.fold_path[s], work)
+        mark_reached(reach, n, work.street.reached)
+        clear(work.gain, buckets, len(work.street.value))
+        values, onward = start_values(s, player, work), Onward(work.onward_value[s, player], 1.0)
+        clear_values(values, n)
+        value_start(
+            street, g, player, False, board, work.place, s == 0, False, reach, reach, bucket, own,
+            onward, 1.0, work.street, values, False, work.no_choice, True, work.gain,
+        )  # fmt: skip
         _update_tables(street, s, g, player, board, it, work)
 
 
-@jit(inline=True)
-def _collect_lanes(street: Street, g: int, n: int, work: TraversalWorkspace) -> None:
-    """Moves the values of group g of the second street to the onward ends of the first, one from
-    each lane."""
-    for player in range(2):
-        root = work.root[player]
-        for lane in range(_LANES):
-            end = index(g) * _LANES + lane
-            if end < index(len(street.onward)):
-                for h in range(index(n)):
-                    work.onward_value[0, player, end, h, 0] = root[h, lane]
+@jit(inner=True)
+def _traverse_street(
+    streets: Any, s: int, g: int, board: Board, it: Iteration, work: TraversalWorkspace
+) -> None:
+    """Traverses street s from its group g of starts on."""
+    street = streets[s]
+    set_policies(street, s, g, board, it, work)
+    if s + 1 == len(work.below):
+        end_last_street(street, s, g, board, it, work)
+        return
+    ends = len(street.onward)
+    count = (ends + LANES - 1) // LANES if s == 0 else ends  # groups after the first street
+    for below in range(count):
+        work.below[s] = below
+        pass_reach(street, s, below, board, it, work)
+        _traverse_street(streets, s + 1, g * count + below, board, it, work)
+    end_street(street, s, g, board, it, work)
 
 
 @jit
 def traverse_board(streets: Any, board: Board, it: Iteration, work: TraversalWorkspace) -> None:
     """Traverses the betting on one board and updates both players' regrets and strategy sums. The
-    four streets are written out, since selecting them by number takes long to compile."""
-    first, flop, turn, river = streets
-    preflop, second, third, last = _STREET(0), _STREET(1), _STREET(2), _STREET(3)
-    n = int(board.size[0])
-    for h in range(index(n)):
+    streets are those of the workspace; the tuple may be longer, so that one compiled traversal
+    serves games of different numbers of streets."""
+    first, last = _STREET(0), _STREET(len(work.below) - 1)
+    for h in range(index(board.size[0])):
         for lane in range(_LANES):
             work.y[0, 0, h, lane] = work.y[0, 1, h, lane] = work.y[0, 2, h, lane] = 1.0
-    if board.n_buckets[3] <= FEW:
+    if board.n_buckets[last] <= FEW:
         count_bucket_cards(last, board, work)
-    set_policies(first, preflop, preflop, board, it, work)
-    for g in range(len(flop.public_node)):
-        pass_reach_to_lanes(first, g, board, it, work)
-        set_policies(flop, second, g, board, it, work)
-        for a in range(len(flop.onward)):
-            work.onward_end[1] = a
-            here = g * len(flop.onward) + a
-            pass_reach(flop, second, a, board, it, work)
-            set_policies(turn, third, here, board, it, work)
-            for b in range(len(turn.onward)):
-                work.onward_end[2] = b
-                below = here * len(turn.onward) + b
-                pass_reach(turn, third, b, board, it, work)
-                set_policies(river, last, below, board, it, work)
-                end_last_street(river, last, below, board, it, work)
-            end_street(turn, third, here, board, it, work)
-        end_street(flop, second, g, board, it, work)
-        _collect_lanes(first, g, n, work)
-    end_street(first, preflop, preflop, board, it, work)
+    _traverse_street(streets, first, first, board, it, work)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.tree import TERMINAL
+from counterplay.core.kernels.cache_lines import cache_aligned
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import NO_FOLD, BettingTree
 
@@ -47,7 +48,7 @@ def streets_of(tree: BettingTree, dtype: Any = np.float64) -> tuple[Street, ...]
     streets: list[Street] = []
     for _ in range(tree.rules.n_streets):
         street = _street(tree, starts[-1])
-        streets.append(street._replace(payoff=street.payoff.astype(dtype)))
+        streets.append(street._replace(payoff=cache_aligned(street.payoff.astype(dtype))))
         starts.append(_next_starts(street, len(streets) == 1))
     return tuple(streets)
 

@@ -1,4 +1,4 @@
-"""Counterfactual values in public chance sampling, of holdings and of buckets.
+"""Arrays of public chance sampling, and counterfactual values on the last street.
 
 On the last street all values are linear in the opponent's reach. They are computed for each of the
 opponent's action sequences (`value_by_sequence`) or, which is faster with few buckets, for each of
@@ -7,8 +7,11 @@ its buckets (`value_by_bucket`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import (
     LANES,
@@ -21,9 +24,9 @@ from counterplay.core.kernels.simd import (
     take,
 )
 from counterplay.poker.betting.betting import NO_FOLD
+from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.public_workspace import MODEL, Restriction, TraversalWorkspace
 from counterplay.poker.vector.showdown import (
     ALL,
     Reach,
@@ -34,31 +37,99 @@ from counterplay.poker.vector.showdown import (
     set_reach,
     sum_reach,
 )
+from counterplay.poker.vector.street import StreetWorkspace, new_street_workspace
 
 _LANES = index(LANES)
+FEW = 20  # buckets on the last street up to which `value_by_bucket` is faster
+MODEL = 2  # index of the model's reach and paths, after those of both players
 
 
-@jit(inner=True)
-def gather_paths(
-    street: Street, s: int, buckets: int, restriction: Restriction, work: TraversalWorkspace
-) -> None:
-    """Gathers the paths of the sequences with showdowns and of those with folds."""
-    for who in range(3):
-        if who == MODEL and not restriction.per_hand:
-            continue
-        player = restriction.restricted if who == MODEL else who
-        path = work.path[s, who]
-        for b in range(index(buckets)):
-            for sequence in range(index(street.n_sequences[player])):
-                at = sequence * _LANES
-                if street.showdown_index[player, sequence] >= 0:
-                    start = index(street.showdown_index[player, sequence]) * _LANES
-                    for lane in range(_LANES):
-                        work.showdown_path[who, b, start + lane] = path[b, at + lane]
-                if street.fold_index[player, sequence] >= 0:
-                    start = index(street.fold_index[player, sequence]) * _LANES
-                    for lane in range(_LANES):
-                        work.fold_path[who, b, start + lane] = path[b, at + lane]
+class InfosetRows(NamedTuple):
+    """Numbers of information sets and slots, of a form."""
+
+    first_row: np.ndarray  # int32[n]: see `row_of`
+    first: np.ndarray  # int32[m + 1]
+
+
+class Restriction(NamedTuple):
+    """The restriction of a player to a model (`core/forms/restricted.py`). `restricted` is -1
+    without a model."""
+
+    restricted: int
+    per_hand: bool  # the model is followed or not for a whole hand; else at each information set
+    share: np.ndarray  # [2]: 1 - p and p, per hand
+    fixed: np.ndarray  # float64[s]: σ_fix
+    confidence: np.ndarray  # float64[m]: Pconf(I), at each information set
+
+
+class TraversalWorkspace(NamedTuple):
+    """Buffers of one thread: s streets, n holdings, b buckets, k nodes of a street, e onward ends,
+    w action sequences times lanes, f = min(b, FEW) buckets."""
+
+    y: np.ndarray  # [s, 3, n, LANES]: reach at the start of the group
+    path: np.ndarray  # [s, 3, b, w]: probability of each action sequence from there
+    policy: np.ndarray  # [s, b, k * LANES]: σ of the action that leads to a node
+    restricted_policy: np.ndarray  # the same mixed with the model; σ_fix if per hand
+    onward_value: np.ndarray  # [s, 2, e, n, LANES]: values after the onward ends
+    root: np.ndarray  # [n, LANES]: values at the start of the first street, which nobody reads
+    showdown_path: np.ndarray  # [s, 3, b, w]: paths of the sequences with a showdown
+    fold_path: np.ndarray  # [s, 3, b, w]: of those with a fold
+    showdown_weight: np.ndarray  # [b, w]: Σ payoff · own path over the showdowns of a sequence
+    fold_weight: np.ndarray  # [b, w]: the same for folds
+    showdown_total: np.ndarray  # [b, w]: unweighted value of showdowns to a bucket
+    fold_total: np.ndarray  # [b, w]: the same for folds
+    gain: np.ndarray  # [b, k * LANES]: value of each node to a bucket
+    own_reach: np.ndarray  # [b, LANES]: own reach of a bucket at the start
+    bucket_cards: np.ndarray  # [f, 53 * LANES]: -½ per holding of a bucket and card; +½ in ALL
+    bucket_sums: np.ndarray  # [53, f * LANES]: the other's reach by card and bucket
+    bucket_wins: np.ndarray  # [f, f * LANES]: what each bucket wins from each
+    bucket_met: np.ndarray  # [f, f * LANES]: the reach of each that shares no card
+    bucket_showdown: np.ndarray  # [f, f * LANES]: payoff times paths of both at showdowns
+    bucket_fold: np.ndarray  # [f, f * LANES]: the same for folds
+    bucket_half: np.ndarray  # [f, f * LANES]: half the difference of the two
+    bucket_rest: np.ndarray  # [f, 53 * LANES]
+    street: StreetWorkspace
+    place: np.ndarray  # int64[n]: 0, 1, ..., since numbers are in the order of the board
+    no_choice: np.ndarray  # uint8[1, 1]
+    below: (
+        np.ndarray
+    )  # int64[s]: the onward end of each street that the traversal is behind; of the
+    # first street the group of the second
+
+
+def new_traversal_workspace(
+    streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any
+) -> TraversalWorkspace:
+    """Returns a workspace for a card abstraction with `counts` buckets on the streets."""
+    s, n, b = len(streets), N_HOLDINGS, min(max(counts), N_HOLDINGS)
+    f = min(b, FEW)
+    nodes = max(len(street.player) for street in streets) * LANES
+    w = max(int(street.n_sequences.max()) for street in streets) * LANES
+    ends = max(len(street.onward) for street in streets)
+    shapes: dict[str, tuple[int, ...]] = {
+        "y": (s, 3, n, LANES),
+        "path": (s, 3, b, w),
+        **dict.fromkeys(("policy", "restricted_policy"), (s, b, nodes)),
+        "onward_value": (s, 2, ends, n, LANES),
+        "root": (n, LANES),
+        **dict.fromkeys(("showdown_path", "fold_path"), (s, 3, b, w)),
+        **dict.fromkeys(("showdown_weight", "fold_weight"), (b, w)),
+        **dict.fromkeys(("showdown_total", "fold_total"), (b, w)),
+        "gain": (b, nodes),
+        "own_reach": (b, LANES),
+        **dict.fromkeys(("bucket_cards", "bucket_rest"), (f, (ALL + 1) * LANES)),
+        "bucket_sums": (ALL + 1, f * LANES),
+        **dict.fromkeys(("bucket_wins", "bucket_met"), (f, f * LANES)),
+        **dict.fromkeys(("bucket_showdown", "bucket_fold", "bucket_half"), (f, f * LANES)),
+    }
+    arrays = {name: aligned_zeros(shape, dtype) for name, shape in shapes.items()}
+    return TraversalWorkspace(
+        **arrays,
+        street=new_street_workspace(streets, n, dtype),
+        place=np.arange(n),
+        no_choice=np.zeros((1, 1), dtype=np.uint8),
+        below=np.zeros(s, dtype=np.int64),
+    )
 
 
 @jit(inner=True)
@@ -117,13 +188,13 @@ def weigh_terminals(
 @jit(inline=True)
 def start_values(s: int, player: int, work: TraversalWorkspace) -> Any:
     """Returns the array of the values at the start of a group of street s."""
-    return work.onward_value[s - 1, player, work.onward_end[s - 1]] if s > 1 else work.root[player]
+    return work.onward_value[s - 1, player, work.below[s - 1]] if s > 0 else work.root
 
 
 @jit(inline=True)
 def count_bucket_cards(s: int, board: Board, work: TraversalWorkspace) -> None:
     """Counts the holdings of each bucket with each card of a board, for `value_by_bucket`."""
-    half = work.half[0]
+    half = work.street.half[0]
     for b in range(index(board.n_buckets[s])):
         for w in range(index(work.bucket_cards.shape[1])):
             work.bucket_cards[b, w] = 0.0
@@ -150,11 +221,11 @@ def value_by_bucket(
     showdowns, folds = index(street.n_showdowns[other]), index(street.n_folds[other])
     sums, wins, met = work.bucket_sums, work.bucket_wins, work.bucket_met
     values, y = start_values(s, player, work), work.y[s, other]
-    w, wide, long = index(work.showdown_path.shape[2]), index(sums.shape[1]), index(wins.shape[1])
+    w, wide, long = index(work.showdown_path.shape[3]), index(sums.shape[1]), index(wins.shape[1])
     clear(sums, ALL + 1, int(n) * LANES)
     clear(wins, int(n), int(n) * LANES)
     clear(met, int(n), int(n) * LANES)
-    showdown_path, fold_path = work.showdown_path[other], work.fold_path[other]
+    showdown_path, fold_path = work.showdown_path[s, other], work.fold_path[s, other]
     showdown_weight, fold_weight = work.bucket_showdown, work.bucket_fold
     for b in range(n):
         for c in range(n):
@@ -169,7 +240,7 @@ def value_by_bucket(
         for h in range(first, last):
             b = index(bucket[h])
             seen = max(seen, b + ONE)
-            if work.reached[h]:
+            if work.street.reached[h]:
                 _add_bucket(board, h, b, y, sums, wide)
         for h in range(first, last):
             low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
@@ -179,9 +250,9 @@ def value_by_bucket(
                 values, h * _LANES, seen,
             )  # fmt: skip
         for h in range(first, last):
-            if work.reached[h]:
+            if work.street.reached[h]:
                 _add_bucket(board, h, index(bucket[h]), y, sums, wide)
-    half = work.half[0]
+    half = work.street.half[0]
     for b in range(n):
         for x in range(n * _LANES):
             work.bucket_half[b, x] = half * (fold_weight[b, x] - showdown_weight[b, x])
@@ -199,7 +270,7 @@ def value_by_bucket(
         high = (base + index(board.high[h])) * _LANES
         at = (base + index(ALL)) * _LANES
         add_others(rest, at, rest, low, rest, high, values, h * _LANES, ONE)
-        if work.reached[h]:  # the same holding was subtracted twice
+        if work.street.reached[h]:  # the same holding was subtracted twice
             same = b * long + b * _LANES
             add_product(y, h * _LANES, fold_weight, same, values, h * _LANES, ONE)
             add_rows(y, h * _LANES, met, same, ONE)
@@ -232,17 +303,17 @@ def value_by_sequence(
     buckets on each of the other player's action sequences."""
     other, bucket = 1 - player, board.bucket[s]
     showdowns, folds = street.n_showdowns[other], street.n_folds[other]
-    clear(work.sums[0], ALL + 1, showdowns * LANES)
-    clear(work.sums[1], ALL + 1, folds * LANES)
-    row, sums, values = work.row[0], work.sums, start_values(s, player, work)
-    reach = opponent_reach(other, s, bucket, restriction, work.showdown_path, work)
+    clear(work.street.sums[0], ALL + 1, showdowns * LANES)
+    clear(work.street.sums[1], ALL + 1, folds * LANES)
+    row, sums, values = work.street.row[0], work.street.sums, start_values(s, player, work)
+    reach = opponent_reach(other, s, bucket, restriction, work.showdown_path[s], work)
     add_showdowns(
-        board, bucket, reach, work.reached, showdowns, row, sums[0], work.showdown_weight,
+        board, bucket, reach, work.street.reached, showdowns, row, sums[0], work.showdown_weight,
         work.showdown_total, values,
     )  # fmt: skip
-    to_folds = opponent_reach(other, s, bucket, restriction, work.fold_path, work)
-    sum_reach(board, to_folds, work.reached, folds, row, sums[1])
-    half = work.half[0]
+    to_folds = opponent_reach(other, s, bucket, restriction, work.fold_path[s], work)
+    sum_reach(board, to_folds, work.street.reached, folds, row, sums[1])
+    half = work.street.half[0]
     for card in range(index(ALL + 1)):
         for w in range(index(showdowns) * _LANES):
             sums[0, card, w] *= -half
@@ -250,7 +321,7 @@ def value_by_sequence(
     add_values(board, bucket, folds, sums[1], work.fold_weight, work.fold_total, values)
     count = index(folds)
     for h in range(index(board.size[0])):  # the same holding was subtracted twice
-        if work.reached[h]:
+        if work.street.reached[h]:
             at = index(bucket[h]) * index(work.fold_total.shape[1])
             set_reach(to_folds, h, count, row)
             add_rows(row, ZERO, work.fold_total, at, count)
@@ -289,31 +360,6 @@ def back_up_buckets(
                         gain[at + lane] = payoff[k, lane] * work.fold_total[b, start + lane]
             else:
                 back_up(street, k, player, False, own[b], ZERO, gain)
-
-
-@jit(inline=True)
-def back_up_holding(
-    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: TraversalWorkspace
-) -> None:
-    """Computes the values of the nodes of an earlier street to one holding; `work.row[1]` has the
-    reach at its folds."""
-    other = 1 - player
-    value = work.value
-    onward = index(len(street.onward))
-    k = index(len(street.player))
-    while k > ZERO:
-        k -= ONE
-        at = k * _LANES
-        if street.player[k] >= 0:
-            back_up(street, k, player, False, own, ZERO, value)
-        elif onward > ZERO and k == index(street.onward[onward - ONE]):
-            onward -= ONE
-            for lane in range(_LANES):
-                value[at + lane] = work.onward_value[s, player, onward, h, lane]
-        else:
-            start = index(street.fold_index[other, index(street.sequence[other, k])]) * _LANES
-            for lane in range(_LANES):
-                value[at + lane] = street.payoff[player, g, k, lane] * work.row[1, start + lane]
 
 
 @jit(inner=True)

@@ -102,7 +102,7 @@ def mark_reached(reach: Reach, n: int, reached: np.ndarray) -> bool:
     return any_reached
 
 
-@jit
+@jit(inner=True)
 def clear(table: np.ndarray, rows: int, width: int) -> None:
     """Zeroes a part of a table."""
     for k in range(index(rows)):
@@ -142,7 +142,7 @@ def set_unblocked(
         add_rows(work[0], ZERO, work[1], ZERO, n)
 
 
-@jit
+@jit(inner=True)
 def sum_weaker(
     board: Board, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray, sums: np.ndarray,
     out: np.ndarray,

@@ -1,6 +1,6 @@
 """One street of the public tree on one board, with a number for every private holding.
 
-Four kinds of kernels make up every computation:
+Four kinds of kernels make up every computation, two of them in `learner_tables.py`:
 
 - `match_regrets`, `follow_policy`, `follow_choices`: regrets, a policy or pure choices become the
   probabilities of a player's own action sequences;
@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.core.kernels.simd import LANES, add_others, set_product
+from counterplay.core.kernels.simd import LANES, add_others, set_product, set_sum
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
@@ -56,7 +57,7 @@ def new_row_strategy(street: Street, player: int, rows: int, dtype: Any) -> RowS
     groups, nodes = street.public_node.shape[:2]
     counts = (street.n_sequences, street.n_showdowns, street.n_folds)
     widths = (nodes, *(int(count[player]) for count in counts))
-    return RowStrategy(*(np.zeros((groups, rows, n * LANES), dtype=dtype) for n in widths))
+    return RowStrategy(*(aligned_zeros((groups, rows, n * LANES), dtype) for n in widths))
 
 
 class StreetWorkspace(NamedTuple):
@@ -77,12 +78,12 @@ def new_street_workspace(streets: tuple[Street, ...], holdings: int, dtype: Any)
     nodes = max(len(street.player) for street in streets) * LANES
     width = max(int(street.n_sequences.max()) for street in streets) * LANES
     return StreetWorkspace(
-        reach=np.zeros((2, holdings, LANES), dtype=dtype),
+        reach=aligned_zeros((2, holdings, LANES), dtype),
         opponent_row=np.zeros((2, holdings), dtype=np.int64),
-        weaker=np.zeros((holdings, width), dtype=dtype),
-        row=np.zeros((2, width), dtype=dtype),
-        sums=np.zeros((2, ALL + 1, width), dtype=dtype),
-        value=np.zeros(nodes, dtype=dtype),
+        weaker=aligned_zeros((holdings, width), dtype),
+        row=aligned_zeros((2, width), dtype),
+        sums=aligned_zeros((2, ALL + 1, width), dtype),
+        value=aligned_zeros((nodes,), dtype),
         reached=np.zeros(holdings, dtype=np.bool_),
         share=np.ones(2, dtype=dtype),
         half=np.array([0.5], dtype=dtype),
@@ -90,66 +91,48 @@ def new_street_workspace(streets: tuple[Street, ...], holdings: int, dtype: Any)
 
 
 @jit(inner=True)
-def _follow(street: Street, player: int, g: int, r: int, strategy: RowStrategy) -> None:
-    """Fills the probabilities of a row's action sequences from its policy."""
-    group, row = index(g), index(r)
-    path, policy = strategy.path[group, row], strategy.policy[group, row]
-    for lane in range(_LANES):
-        path[lane] = 1.0
-    for k in range(index(len(street.player))):
-        if street.player[k] != player:
-            continue
-        before = index(street.sequence[player, k]) * _LANES
-        for c in range(index(street.first_child[k]), index(street.first_child[k + ONE])):
-            after = index(street.sequence[player, c]) * _LANES
-            for lane in range(_LANES):
-                path[after + lane] = path[before + lane] * policy[c * _LANES + lane]
-    for q in range(index(street.n_sequences[player])):
-        showdown, fold = street.showdown_index[player, q], street.fold_index[player, q]
+def follow(
+    street: Street, player: int, low: Any, high: Any, policy: Any, path: Any, showdown_path: Any,
+    fold_path: Any,
+) -> None:  # fmt: skip
+    """Fills the probabilities of the action sequences of rows low .. high - 1 from their policy."""
+    wide, policy_wide = index(path.shape[1]), index(policy.shape[1])
+    for row in range(low, high):
+        at, own = row * wide, row * policy_wide
         for lane in range(_LANES):
-            probability = path[q * _LANES + lane]
+            path[row, lane] = 1.0
+        for k in range(index(len(street.player))):
+            if street.player[k] != player:
+                continue
+            before = at + index(street.sequence[player, k]) * _LANES
+            for c in range(index(street.first_child[k]), index(street.first_child[k + ONE])):
+                after = at + index(street.sequence[player, c]) * _LANES
+                set_product(path, before, policy, own + c * _LANES, path, after, ONE)
+        for q in range(index(street.n_sequences[player])):
+            showdown, fold = street.showdown_index[player, q], street.fold_index[player, q]
             if showdown >= 0:
-                strategy.showdown_path[group, row, index(showdown) * _LANES + lane] = probability
+                to = row * index(showdown_path.shape[1]) + index(showdown) * _LANES
+                set_sum(path, at + q * _LANES, showdown_path, to, ONE)
             if fold >= 0:
-                strategy.fold_path[group, row, index(fold) * _LANES + lane] = probability
+                to = row * index(fold_path.shape[1]) + index(fold) * _LANES
+                set_sum(path, at + q * _LANES, fold_path, to, ONE)
 
 
 @jit(inline=True)
-def _match_regrets(street: Street, k: Any, regret: Any, policy: Any) -> None:
-    """Regret matching at node k, lane by lane."""
-    low, high = index(street.first_child[k]), index(street.first_child[k + ONE])
-    for lane in range(_LANES):
-        total = regret[ZERO] * 0
-        for c in range(low, high):
-            total += max(regret[c * _LANES + lane], 0)
-        for c in range(low, high):
-            at = c * _LANES + lane
-            if total > 0:
-                policy[at] = max(regret[at], 0) / total
-            else:
-                policy[at] = 1.0 / (high - low)
-
-
-@jit
-def match_regrets(
-    street: Street, player: int, regret: np.ndarray, used: np.ndarray, strategy: RowStrategy
-) -> None:
-    """Fills the strategy of the rows listed in `used` by regret matching."""
-    for g in range(index(len(street.public_node))):
-        for j in range(index(len(used))):
-            r = index(used[j])
-            for k in range(index(len(street.player))):
-                if street.player[k] == player:
-                    _match_regrets(street, k, regret[g, r], strategy.policy[g, r])
-            _follow(street, player, int(g), int(r), strategy)
+def follow_row(street: Street, player: int, g: Any, r: Any, strategy: RowStrategy) -> None:
+    """As `follow`, for row r of group g."""
+    follow(
+        street, player, r, r + ONE, strategy.policy[g], strategy.path[g], strategy.showdown_path[g],
+        strategy.fold_path[g],
+    )  # fmt: skip
 
 
 @jit
 def follow_policy(street: Street, player: int, used: np.ndarray, strategy: RowStrategy) -> None:
     """Fills the probabilities of action sequences from `strategy.policy`."""
-    for g in range(len(street.public_node)):
+    for g in range(index(len(street.public_node))):
         for j in range(index(len(used))):
-            _follow(street, player, g, int(used[j]), strategy)
+            follow_row(street, player, g, index(used[j]), strategy)
 
 
 @jit
@@ -168,7 +151,37 @@ def follow_choices(
                     for lane in range(_LANES):
                         taken = choice[g, r, k * _LANES + lane] == c - low
                         strategy.policy[g, r, c * _LANES + lane] = 1.0 if taken else 0.0
-            _follow(street, player, int(g), int(r), strategy)
+            follow_row(street, player, g, r, strategy)
+
+
+@jit(inner=True)
+def pass_to_end(
+    street: Street, player: int, e: Any, n: Any, place: Any, row: Any, path: Any, reach: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """Fills `out` with the reach of `player` after onward end e; holdings are those at `place`."""
+    sequence, wide = index(street.sequence[player, index(street.onward[e])]), index(path.shape[1])
+    for k in range(n):
+        h = index(place[k])
+        at = index(row[h]) * wide + sequence * _LANES
+        set_product(reach, h * _LANES, path, at, out, h * _LANES, ONE)
+
+
+@jit(inner=True)
+def pass_to_lanes(
+    street: Street, player: int, group: Any, n: Any, place: Any, row: Any, path: Any, reach: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """As `pass_to_end` after the first street, where every onward end has a lane: those of a group
+    of the next street."""
+    for lane in range(_LANES):
+        e = group * _LANES + lane
+        used = e < index(len(street.onward))
+        node = index(street.onward[e if used else ZERO])
+        sequence = index(street.sequence[player, node]) * _LANES
+        for k in range(n):
+            h = index(place[k])
+            out[h, lane] = reach[h, ZERO] * path[index(row[h]), sequence] if used else 0.0
 
 
 @jit
@@ -178,20 +191,15 @@ def pass_down(
 ) -> None:  # fmt: skip
     """Fills `out[g * ends + e]` with the reach of `player` after onward end e, from `reach[g]`. On
     the first street (`opening`) each end becomes a lane instead."""
-    ends = index(len(street.onward))
-    for g in range(index(len(street.public_node))):
-        path, wide = strategy.path[g], index(strategy.path.shape[2])
-        for e in range(ends):
-            sequence = index(street.sequence[player, index(street.onward[e])]) * _LANES
-            for k in range(index(board.size[0])):
-                h = index(board.holding[k])
-                r = index(row[h])
-                if opening:
-                    out[e // _LANES, h, e % _LANES] = reach[g, h, ZERO] * path[r, sequence]
-                else:
-                    at = r * wide + sequence
-                    below = out[g * ends + e]
-                    set_product(reach[g], h * _LANES, path, at, below, h * _LANES, ONE)
+    ends, n = index(len(street.onward)), index(board.size[0])
+    for below in range(index(len(out))):
+        g = ZERO if opening else below // ends
+        path, start = strategy.path[g], reach[g]
+        if opening:
+            pass_to_lanes(street, player, below, n, board.holding, row, path, start, out[below])
+        else:
+            e = below % ends
+            pass_to_end(street, player, e, n, board.holding, row, path, start, out[below])
 
 
 @jit(inline=True)
@@ -247,6 +255,82 @@ def _opponent_reach(opponent: Opponent, path: Any, model_path: Any, work: Street
     )  # fmt: skip
 
 
+@jit(inline=True)
+def value_start(
+    street: Street,
+    g: Any,
+    player: int,
+    best: bool,
+    board: Board,
+    place: Any,  # int64[n]: where the numbers of the board's holdings are
+    opening: bool,
+    final: bool,
+    folding: Reach,  # the opponent's reach at folds
+    showing: Reach,  # and at showdowns
+    own_row: Any,
+    policy: Any,  # [r, n * LANES]
+    onward: Onward,  # of this group
+    times: float,
+    work: StreetWorkspace,  # `reached` is that of the opponent
+    out: Any,  # [holdings, LANES]
+    record: bool,
+    choice: Any,  # [holdings, n * LANES]
+    collect: bool,
+    action_value: Any,  # [r, n * LANES]
+) -> None:
+    """As `evaluate`, for one group of starts."""
+    other, n = 1 - player, index(board.size[0])
+    n_showdowns, n_folds = index(street.n_showdowns[other]), index(street.n_folds[other])
+    showdowns, folds, weaker, value = work.sums[0], work.sums[1], work.weaker, work.value
+    wide, row_wide, half = index(showdowns.shape[1]), index(weaker.shape[1]), work.half[0]
+    payoff, own_wide = street.payoff[player, g], index(policy.shape[1])
+    clear(folds, ALL + 1, n_folds * _LANES)
+    sum_reach(board, folding, work.reached, n_folds, work.row[0], folds)
+    if final:
+        clear(showdowns, ALL + 1, n_showdowns * _LANES)
+        sum_weaker(board, showing, work.reached, n_showdowns, work.row[0], showdowns, weaker)
+        for card in range(_ALL + ONE):  # from twice the reach of all holdings to minus once
+            for w in range(n_showdowns * _LANES):
+                showdowns[card, w] *= -half
+    for k in range(n):
+        h = index(place[k])
+        r = index(own_row[h])
+        if final:
+            low, high = index(board.low[k]) * wide, index(board.high[k]) * wide
+            add_others(
+                showdowns, _ALL * wide, showdowns, low, showdowns, high, weaker, k * row_wide,
+                n_showdowns,
+            )  # fmt: skip
+        set_unblocked(board, k, folding, work.reached, n_folds, work.row, folds)
+        for e in range(index(len(street.terminals))):
+            c = index(street.terminals[e])
+            sequence = index(street.sequence[other, c])
+            if street.folded[c] == NO_FOLD:
+                at = k * row_wide + index(street.showdown_index[other, sequence]) * _LANES
+                set_product(payoff, c * _LANES, weaker, at, value, c * _LANES, ONE)
+            else:
+                at = index(street.fold_index[other, sequence]) * _LANES
+                set_product(payoff, c * _LANES, work.row[1], at, value, c * _LANES, ONE)
+        for e in range(index(len(street.onward))):
+            at = index(street.onward[e]) * _LANES
+            if opening:
+                value[at] = onward.scale * onward.value[e // _LANES, h, e % _LANES]
+                continue
+            for lane in range(_LANES):
+                value[at + lane] = onward.scale * onward.value[e, h, lane]
+        node = index(len(street.player))
+        while node > ZERO:
+            node -= ONE
+            if street.player[node] >= 0:
+                back_up(street, node, player, best, policy, r * own_wide, value)
+        if record:
+            _record_choices(street, player, value, choice[h])
+        if collect:
+            _add_action_values(street, player, times, value, action_value[r])
+        for lane in range(_LANES):
+            out[h, lane] += times * value[lane]
+
+
 @jit
 def evaluate(
     street: Street,
@@ -269,16 +353,12 @@ def evaluate(
 ) -> None:
     """Adds the player's counterfactual value of every holding: a sum over the opponent's holdings,
     weighted by their reach."""
-    other, n, ends = 1 - player, index(board.size[0]), index(len(street.onward))
-    n_showdowns, n_folds = index(street.n_showdowns[other]), index(street.n_folds[other])
-    wide, row_wide = index(work.sums.shape[2]), index(work.weaker.shape[1])
-    own_wide, value, model, half = index(own.shape[2]), work.value, opponent.model, work.half[0]
-    showdowns, folds, weaker = work.sums[0], work.sums[1], work.weaker
+    n, ends, model = index(board.size[0]), len(street.onward), opponent.model
     for k in range(n):
         h = index(board.holding[k])
         work.opponent_row[0, k] = opponent.row[h]
         work.opponent_row[1, k] = opponent.model_row[h]
-    for g in range(index(len(street.public_node))):
+    for g in range(len(street.public_node)):
         for k in range(n):
             h = index(board.holding[k])
             for lane in range(_LANES):
@@ -286,108 +366,14 @@ def evaluate(
             if opponent.restricted:
                 for lane in range(_LANES):
                     work.reach[1, k, lane] = opponent.model_reach[g, h, lane]
-        folding = _opponent_reach(
-            opponent, opponent.strategy.fold_path[g], model.fold_path[g], work
-        )
-        any_reached = mark_reached(folding, int(n), work.reached)
-        if final and not any_reached and not record:
+        strategy = opponent.strategy
+        folding = _opponent_reach(opponent, strategy.fold_path[g], model.fold_path[g], work)
+        showing = _opponent_reach(opponent, strategy.showdown_path[g], model.showdown_path[g], work)
+        if not mark_reached(folding, int(n), work.reached) and final and not record:
             continue
-        clear(folds, ALL + 1, n_folds * _LANES)
-        sum_reach(board, folding, work.reached, n_folds, work.row[0], folds)
-        if final:
-            path, model_path = opponent.strategy.showdown_path[g], model.showdown_path[g]
-            showing = _opponent_reach(opponent, path, model_path, work)
-            clear(showdowns, ALL + 1, n_showdowns * _LANES)
-            sum_weaker(board, showing, work.reached, n_showdowns, work.row[0], showdowns, weaker)
-            for card in range(_ALL + ONE):  # from twice the reach of all holdings to minus once
-                for w in range(n_showdowns * _LANES):
-                    showdowns[card, w] *= -half
-        payoff, policy, values = street.payoff[player, g], own[g], out[g]
-        for k in range(n):
-            h, r = index(board.holding[k]), index(own_row[index(board.holding[k])])
-            if final:
-                low, high = index(board.low[k]) * wide, index(board.high[k]) * wide
-                add_others(
-                    showdowns, _ALL * wide, showdowns, low, showdowns, high, weaker, k * row_wide,
-                    n_showdowns,
-                )  # fmt: skip
-            set_unblocked(board, k, folding, work.reached, n_folds, work.row, folds)
-            for e in range(index(len(street.terminals))):
-                c = index(street.terminals[e])
-                sequence = index(street.sequence[other, c])
-                if street.folded[c] == NO_FOLD:
-                    at = k * row_wide + index(street.showdown_index[other, sequence]) * _LANES
-                    set_product(payoff, c * _LANES, weaker, at, value, c * _LANES, ONE)
-                else:
-                    at = index(street.fold_index[other, sequence]) * _LANES
-                    set_product(payoff, c * _LANES, work.row[1], at, value, c * _LANES, ONE)
-            for e in range(ends):
-                at = index(street.onward[e]) * _LANES
-                if opening:
-                    value[at] = onward.scale * onward.value[e // _LANES, h, e % _LANES]
-                    continue
-                for lane in range(_LANES):
-                    value[at + lane] = onward.scale * onward.value[g * ends + e, h, lane]
-            node = index(len(street.player))
-            while node > ZERO:
-                node -= ONE
-                if street.player[node] >= 0:
-                    back_up(street, node, player, best, policy, r * own_wide, value)
-            if record:
-                _record_choices(street, player, value, choice[g, h])
-            if collect:
-                _add_action_values(street, player, times, value, action_value[g, r])
-            for lane in range(_LANES):
-                values[h, lane] += times * value[lane]
-
-
-@jit
-def add_own_reach(
-    board: Board, row: np.ndarray, reach: np.ndarray, times: float, out: np.ndarray
-) -> None:
-    """Adds the reach of the holdings of each row to `out[g, r]`."""
-    for g in range(index(len(reach))):
-        for k in range(index(board.size[0])):
-            h = index(board.holding[k])
-            for lane in range(_LANES):
-                out[g, index(row[h]), lane] += times * reach[g, h, lane]
-
-
-@jit
-def update_tables(
-    street: Street,
-    player: int,
-    used: np.ndarray,  # the rows to update
-    strategy: RowStrategy,
-    action_value: np.ndarray,
-    own_reach: np.ndarray,
-    regrets: float,  # weight of this iteration in the regrets
-    weight: float,  # and in the average
-    plus: bool,  # regret matching+: negative regrets become zero
-    regret: np.ndarray,
-    strategy_sum: np.ndarray,
-) -> None:
-    """Adds regrets · (v(I, a) - Σ_b σ(b) v(I, b)) to r(I, a), and weight · π_i · σ to s_I; clears
-    `action_value` and `own_reach`."""
-    for g in range(index(len(street.public_node))):
-        for j in range(index(len(used))):
-            r = index(used[j])
-            policy, value = strategy.policy[g, r], action_value[g, r]
-            for k in range(index(len(street.player))):
-                if street.player[k] != player:
-                    continue
-                low, high = index(street.first_child[k]), index(street.first_child[k + ONE])
-                sequence = index(street.sequence[player, k]) * _LANES
-                for lane in range(_LANES):
-                    mean = value[ZERO] * 0
-                    for c in range(low, high):
-                        mean += policy[c * _LANES + lane] * value[c * _LANES + lane]
-                    reach = weight * own_reach[g, r, lane] * strategy.path[g, r, sequence + lane]
-                    for c in range(low, high):
-                        at = c * _LANES + lane
-                        total = regret[g, r, at] + regrets * (value[at] - mean)
-                        regret[g, r, at] = max(total, 0.0) if plus else total
-                        strategy_sum[g, r, at] += reach * policy[at]
-                        value[at] = 0.0
-            for lane in range(_LANES):
-                own_reach[g, r, lane] = 0.0
+        first = 0 if opening else g * ends
+        value_start(
+            street, g, player, best, board, board.holding, opening, final, folding, showing,
+            own_row, own[g], Onward(onward.value[first:], onward.scale), times, work, out[g],
+            record, choice[g % len(choice)], collect, action_value[g % len(action_value)],
+        )  # fmt: skip

@@ -22,24 +22,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.chance import Chance, DealtBoard
-from counterplay.poker.vector.learner_tables import LearnerTables, RowMap
+from counterplay.poker.vector.learner_tables import (
+    LearnerTables,
+    RowMap,
+    add_own_reach,
+    match_regrets,
+    update_tables,
+)
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.street import (
     Onward,
     Opponent,
     RowStrategy,
-    add_own_reach,
     evaluate,
     follow_choices,
     follow_policy,
-    match_regrets,
     new_row_strategy,
     new_street_workspace,
     pass_down,
-    update_tables,
 )
 from counterplay.poker.vector.suit_permutations import average_over_suits
 
@@ -58,8 +62,8 @@ class BoardLevel:
         self.board: Board
         self._chance, self._work = chance, chance.new_workspace()
         shape = (len(self.street.public_node), chance.n_holdings, LANES)
-        self.reach = [np.zeros(shape, dtype=dtype) for _ in range(3)]  # of the players and a model
-        self.value = [np.zeros(shape, dtype=np.float64) for _ in range(2)]
+        self.reach = [aligned_zeros(shape, dtype) for _ in range(3)]  # of the players and a model
+        self.value = [aligned_zeros(shape, np.float64) for _ in range(2)]
 
     def deal(self, dealt: DealtBoard) -> None:
         """Moves the level to a board."""
