@@ -24,7 +24,7 @@ from counterplay.poker.betting.betting import BettingRules, betting_tree
 from counterplay.poker.cards.cards import holding
 from counterplay.poker.cards.decks import Deck
 from counterplay.poker.holdem.game import HoldemRules
-from counterplay.poker.vector import cfr_br, cfr_br_cuda
+from counterplay.poker.vector import cfr_br, cfr_br_street
 from counterplay.poker.vector.cfr_br import VectorCfrBr
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
 from counterplay.poker.vector.chance import Chance, HoldemChance
@@ -252,7 +252,7 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
 ) -> None:
     """From random positive regrets, where best responses have no ties. `parts` of half precision
     for each number: 2 are about single precision."""
-    monkeypatch.setattr(cfr_br_cuda, "PARTS", parts)
+    monkeypatch.setattr(cfr_br_street, "PARTS", parts)
     vector, processor, device = _both(symmetric)
     rng = np.random.default_rng(2)
     for tables, on_device in (

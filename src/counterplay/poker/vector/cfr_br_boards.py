@@ -132,7 +132,7 @@ def _fill_next_street(
 ) -> int:  # fmt: skip
     """Fills all boards that follow the first `size` cards of a board by one card. Returns the
     largest number of classes."""
-    b, most = 0, np.int64(0)
+    b, most = 0, 0
     for k in range(index(len(deck))):
         if on_board(work.chance, size, deck[k]):
             continue
@@ -142,7 +142,7 @@ def _fill_next_street(
         fill_batch(b, work.board, row, out)
         most = max(most, fill_classes(b, work.board, path_class, out, classes))
         b += 1
-    return int(most)
+    return most
 
 
 class IterationBoards(NamedTuple):

@@ -200,10 +200,6 @@ LAST_COLUMNS_ARGUMENTS = """const float* __restrict__ products,
 CLASS_COLUMNS_ARGUMENTS = """const float* __restrict__ products,
     const float* __restrict__ fold_products, const u16* __restrict__ class_first,
     const float* __restrict__ units, const float* __restrict__ payoff, const int classes"""
-FOLD_COLUMNS = """
-    const float* column = columns + row * @COLUMNS@ * STARTS + start;
-"""
-FOLD_COLUMNS_ARGUMENTS = "const float* __restrict__ columns"
 
 #: Columns of a street without showdowns: the sums need no order.
 FOLDS = r"""
@@ -349,12 +345,6 @@ EACH_CLASS = r"""
 """
 
 #: Regrets of the adversary in the trunk are shrunk to the mean regrets of buckets (`trunk.py`).
-PRIOR_ARGUMENTS = """,
-    const float* __restrict__ prior, const u16* __restrict__ bucket, const float visits"""
-PRIOR = r"""    const bool known = bucket[row] != NO_HOLDING;
-    const size_t of = known ? (size_t)bucket[row] * STARTS + start : 0;
-    const float weight = known ? visits : 0.f;
-"""
 LEARN_PRIOR = r"""
 extern "C" __global__ void learn_prior@PLAYER@(const float* __restrict__ action_values,
     const float* __restrict__ policy, const unsigned* __restrict__ words,

@@ -21,8 +21,6 @@ from counterplay.poker.vector.cfr_br_kernels import (
     DOWN,
     EACH_CLASS,
     EACH_HOLDING,
-    FOLD_COLUMNS,
-    FOLD_COLUMNS_ARGUMENTS,
     FOLDS,
     LAST_COLUMNS,
     LAST_COLUMNS_ARGUMENTS,
@@ -30,8 +28,6 @@ from counterplay.poker.vector.cfr_br_kernels import (
     LEARN_PRIOR,
     MATRICES,
     POLICY_RANGES,
-    PRIOR,
-    PRIOR_ARGUMENTS,
     PURE_RANGES,
     VALUE,
 )
@@ -42,6 +38,18 @@ BITS = 2  # of a choice: at most three actions
 #: Rows of sums over the holdings with each card, and over all, to a multiple of 8.
 SUMS = round_up(N_CARDS + 1)
 CHUNK = 32  # holdings whose largest reach a thread finds
+
+# how kernels find a holding's columns on a street without showdowns, and its prior
+FOLD_COLUMNS = """
+    const float* column = columns + row * @COLUMNS@ * STARTS + start;
+"""
+FOLD_COLUMNS_ARGUMENTS = "const float* __restrict__ columns"
+PRIOR_ARGUMENTS = """,
+    const float* __restrict__ prior, const u16* __restrict__ bucket, const float visits"""
+PRIOR = r"""    const bool known = bucket[row] != NO_HOLDING;
+    const size_t of = known ? (size_t)bucket[row] * STARTS + start : 0;
+    const float weight = known ? visits : 0.f;
+"""
 
 
 class RangeColumns(NamedTuple):

@@ -15,9 +15,8 @@ import numpy as np
 from counterplay.core.kernels.jit import ONE, index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.chance import Chance
-from counterplay.poker.vector.learner_tables import LearnerTables, RowMap
+from counterplay.poker.vector.learner_tables import LearnerTables, RowMap, match_regrets
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.street import match_regrets
 from counterplay.poker.vector.traversal import BoardLevel, LearnerSeat, Step
 
 PRIOR_VISITS = 5.0  # visits of a board that the mean regrets of buckets stand for
