@@ -143,8 +143,25 @@ def abstractions_table() -> str:
     return table(["kind", "buckets", "CFR, mb/g", "CFR-BR, mb/g"], lines)
 
 
+def cfr_br_table() -> str:
+    """Exploitability of CFR-BR in limit hold'em over time."""
+    lines = [
+        [
+            f"`{row['game']}`",
+            f"{int(row['iterations']):,}",
+            f"{float(row['seconds']):.0f}",
+            "exact" if row["flops"] == "all" else f"{row['flops']} flops",
+            f"{float(row['mb_per_game']):.1f}"
+            + ("" if row["flops"] == "all" else f" ± {float(row['plus_minus']):.0f}"),
+        ]
+        for row in sorted(_rows("cfr_br"), key=lambda row: (row["game"], float(row["seconds"])))
+    ]
+    return table(["game", "iterations", "seconds", "measured", "mb/g"], lines)
+
+
 HOLDEM = {
     "abstractions": abstractions_table,
+    "cfr-br": cfr_br_table,
     "samplers": samplers_table,
     "exact": exact_table,
     "precision": precision_table,
