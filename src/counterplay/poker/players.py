@@ -1,9 +1,10 @@
 """Players of hold'em by name or path (`core/games/players.py` has the order of lookup), and the
 game of a player where none is given.
 
-In hold'em a name is that of a bot or a shipped strategy, and a path may be that of a model (.json). Strategies with any
-number of buckets play each other. A bot that is a program, such as Poki, has no table of
-probabilities; Sparbot has one that can be evaluated, with more recall than a strategy of a game.
+In hold'em a name is that of a bot or a shipped strategy, and a path may be that of a model (.json).
+Strategies with any number of buckets play each other. A bot that is a program, such as Poki, has no
+table of probabilities; Sparbot has one that can be evaluated, with more recall than a strategy of a
+game.
 """
 
 from __future__ import annotations

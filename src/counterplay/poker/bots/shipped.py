@@ -1,5 +1,5 @@
-"""Shipped strategies: trained players of hold'em that come with the package, each with its certified
-exploitability, which was measured over every board.
+"""Shipped strategies: trained players of hold'em that come with the package, each with its
+certified exploitability, which was measured over every board.
 
 `strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one in
 steps of 1/255: `steps`, uint8[n_slots], 255 in each information set. Every name in the index is a
