@@ -43,6 +43,14 @@ CELLS: dict[str, Callable[[], str]] = {
     ),
     "always-fold": partial(_exact, "mb_per_game", ".2f", strategy="always-fold"),
     "always-call": partial(_exact, "mb_per_game", ".2f", strategy="always-call"),
+    "safe": partial(
+        one,
+        "cfr_br.csv",
+        "mb_per_game",
+        ".0f",
+        game="holdem(buckets=100,kind=classes)",
+        flops="all",
+    ),
     "flop-least": partial(outermost, min, *_flop),
     "flop-most": partial(outermost, max, *_flop),
     "sync-leduc": partial(

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from counterplay.poker.bots.bot import Bot as Bot
     from counterplay.poker.bots.bot import Ending as Ending
     from counterplay.poker.bots.bot import View as View
+    from counterplay.poker.bots.shipped import ShippedStrategy as ShippedStrategy
+    from counterplay.poker.bots.shipped import strategies as strategies
     from counterplay.poker.bots.text import ending as ending
     from counterplay.poker.bots.text import settle as settle
     from counterplay.poker.bots.text import view as view
@@ -103,6 +105,8 @@ _WHERE = {
     "Bot": "poker.bots.bot",
     "Ending": "poker.bots.bot",
     "View": "poker.bots.bot",
+    "ShippedStrategy": "poker.bots.shipped",
+    "strategies": "poker.bots.shipped",
     "ending": "poker.bots.text",
     "settle": "poker.bots.text",
     "view": "poker.bots.text",

@@ -136,11 +136,14 @@ def test_what_is_in_them(built: Path) -> None:
         "counterplay/py.typed",
         "counterplay/app/reproduction/harness/paper_scale.json",
         "counterplay/app/reproduction/harness/templates/report.html",
+        "counterplay/poker/bots/strategies/index.json",
+        "counterplay/poker/bots/strategies/safe.npz",
     } <= names
     assert not [name for name in names if name.startswith(("tests", "docs", "benchmarks"))]
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pyproject.toml", "LICENSE", "README.md", "src/counterplay/py.typed"} <= inside
+    assert "src/counterplay/poker/bots/strategies/safe.npz" in inside
 
 
 COMMAND = ("-m", "counterplay.app.cli")

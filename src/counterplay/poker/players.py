@@ -1,9 +1,10 @@
 """Players of hold'em by name or path (`core/games/players.py` has the order of lookup), and the
 game of a player where none is given.
 
-In hold'em a name is that of a bot, and a path may be that of a model (.json). Strategies with any
-number of buckets play each other. A bot that is a program, such as Poki, has no table of
-probabilities; Sparbot has one that can be evaluated, with more recall than a strategy of a game.
+In hold'em a name is that of a bot or a shipped strategy, and a path may be that of a model (.json).
+Strategies with any number of buckets play each other. A bot that is a program, such as Poki, has no
+table of probabilities; Sparbot has one that can be evaluated, with more recall than a strategy of a
+game.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from counterplay.core.games.players import (
     strategy_in,
 )
 from counterplay.poker.bots.registry import BOTS, BotSpec
+from counterplay.poker.bots.shipped import ShippedStrategy
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
@@ -146,7 +148,10 @@ def game_of(player: Any, game: Game | str | None = None) -> Game:
     if kind == "path":
         return _game_in(Path(player))
     resolver = HoldemResolver(registry.load(DEFAULT_GAME))
-    own = getattr(resolver.find(player), "game", None)
+    found = resolver.find(player)
+    own = getattr(found, "game", None)
+    if isinstance(found, BotSpec | ShippedStrategy) and own is not None:
+        return registry.load(own)
     return own if isinstance(own, Game) else resolver.game
 
 

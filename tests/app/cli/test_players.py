@@ -3,6 +3,7 @@ cannot be done is said in one sentence."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,22 @@ def test_every_command_takes_every_player_of_holdem(
     assert done.code == 0, done.stderr
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_a_shipped_strategy(command: str, quick: Path, tmp_path: Path) -> None:
+    for shipped in cp.strategies():
+        words = [*COMMANDS[command](shipped.name, tmp_path), *ONLY_HOLDEM.get(command, [])]
+        done = typed(quick, *words, "--json")
+        assert done.code == 0, done.stderr
+
+
+def test_the_certified_exploitability_is_shown(quick: Path) -> None:
+    for shipped in cp.strategies():
+        done = typed(quick, "evaluate", shipped.name, "--json")
+        assert json.loads(done.stdout)["exploitability_mbg"] == shipped.mb_per_game
+        again = typed(quick, "evaluate", shipped.name, "--method", "exact", "--json")
+        assert json.loads(again.stdout)["exploitability"] == 0.5
+
+
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "exploitability": cp.exploitability,
     "expected_value": cp.expected_value,
@@ -199,6 +216,7 @@ def test_near_misses(command: str, word: str, said: str, quick: Path, tmp_path: 
         ("m.json", "holdem(buckets=3)", "not for holdem(buckets=3)"),
         ("mine.py:even", "leduc", "a strategy for kuhn cannot play leduc"),
         ("poki", "kuhn", "unknown player 'poki'"),
+        ("safe", "kuhn", "unknown player 'safe'"),
         ("mine.py:Caller", "kuhn", "expected a Strategy"),
     ],
 )
@@ -232,6 +250,9 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
     assert kinds["nobody"] is None
     for word in ("Probe", "table.npz", "m.json", "mine.py:Caller"):
         assert cp.acpc_seat(word, 1).command is not None
+    for shipped in cp.strategies():
+        assert kind_of(shipped.name) == "name"
+        assert cp.acpc_seat(shipped.name, 1).ours
 
 
 def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> None:
@@ -241,6 +262,8 @@ def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> 
     catalog = Catalog([Path("mine.py:Caller"), quick / "m.json", quick / "table.npz"])
     keys = {choice["name"]: choice["key"] for choice in offered_opponents("holdem", catalog)}
     assert {"mine.py:Caller", "poki", "m.json", "table.npz"} <= set(keys)
+    assert {shipped.name for shipped in cp.strategies()} <= set(keys)
+    assert offered_opponents("holdem", Catalog([]))[0]["key"] == "bot:safe"
     bots = HoldemOpponents(catalog)
     assert bots.get(keys["mine.py:Caller"]).name == "caller"
     assert bots.get(keys["m.json"]).strategy.game.name == HOLDEM

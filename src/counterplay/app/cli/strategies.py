@@ -69,6 +69,10 @@ def evaluate(
             named = ["--game", game] if game is not None else []
             words = display.suggested("match", strategy, against, *named)
             raise BadParameter(f"--against is not for hold'em; {words}")
+        certified = getattr(players.find(strategy), "shipped", None)
+        if certified is not None and not options and (ray, method) == (None, None):
+            print_facts(_certified_facts(loaded, certified), as_json)
+            return
         opt.use_ray(ray)
         with display.share_progress("tables") as progress:
             profile = players.measurable(strategy, progress)
@@ -177,6 +181,19 @@ def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str,
         facts["meant for"] = display.seat_text(game, seat)
         facts |= display.measured_fact("worst case", -values[0], "low")
     return facts | display.flops_fact(values[0])
+
+
+def _certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
+    """The exploitability of a shipped strategy, which was measured when it was trained."""
+    shipped.on(game)  # an error for another game or a damaged file
+    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
+    facts[display.exploitability_name(game)] = shipped.exploitability
+    same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
+    facts[same] = shipped.mb_per_game
+    trained = f"{shipped.algorithm}, {shipped.iterations:,} iterations, {shipped.date}"
+    facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
+    facts["measure again"] = display.suggested("evaluate", shipped.name, "--method", "exact")
+    return facts
 
 
 def _best_response_name(game: Any, player: int) -> str:

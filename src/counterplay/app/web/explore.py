@@ -63,7 +63,7 @@ def find_strategy(catalog: Catalog, key: str) -> Any:
     if kind == "uniform" and rest:
         return as_strategy(open_game(rest), kind)
     if kind == "bot" and rest in BOTS:
-        return as_strategy(open_game(HOLDEM), rest)
+        return as_strategy(open_game(BOTS[rest].game or HOLDEM), rest)
     return catalog.strategy(key)
 
 

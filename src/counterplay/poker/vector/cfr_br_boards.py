@@ -140,7 +140,8 @@ def _fill_next_street(
         list_live_holdings(deck, work, size + 1, True)
         fill_buckets(cards, work.chance, street, row)
         fill_batch(b, work.board, row, out)
-        most = max(most, fill_classes(b, work.board, path_class, out, classes))
+        classed = fill_classes(b, work.board, path_class, out, classes)
+        most = max(most, np.int64(classed))
         b += 1
     return most
 

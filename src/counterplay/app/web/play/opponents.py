@@ -74,8 +74,11 @@ def bot_strategies() -> list[dict[str, str]]:
     from counterplay.app.web.games import HOLDEM
     from counterplay.poker.bots.registry import BOTS
 
-    names = [name for name, spec in BOTS.items() if spec.strategy is not None]
-    return [{"key": BOT + name, "name": name, "game": HOLDEM} for name in names]
+    return [
+        {"key": BOT + name, "name": name, "game": spec.game or HOLDEM}
+        for name, spec in BOTS.items()
+        if spec.strategy is not None
+    ]
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,137 @@
+"""Shipped strategies: trained players of hold'em that come with the package, each with its
+certified exploitability, which was measured over every board.
+
+`strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one in
+steps of 1/255: `steps`, uint8[n_slots], 255 in each information set. Every name in the index is a
+bot (`poker/bots/registry.py`). `tools/ship_strategy.py` writes both files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base import files
+from counterplay.core.base.disk import read_bytes
+from counterplay.core.base.errors import BadFile, BadStrategy
+from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.forms import registry
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
+from counterplay.poker.bots.registry import BotSpec
+
+FOLDER = Path(__file__).parent / "strategies"
+INDEX = "index.json"
+LISTED = "strategies"  # the field of the index
+KIND = "quantised strategy"
+STEPS = 255  # of a probability
+MOST_BYTES = 5 << 20  # of a file
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+AGAIN = "install counterplay again"
+
+
+@dataclass(frozen=True, repr=False)
+class ShippedStrategy:
+    """A strategy of the index. Any function takes it as a player, as it takes its `name`."""
+
+    name: str
+    game: str  # the name of its game
+    summary: str
+    algorithm: str
+    seed: int
+    iterations: int
+    exploitability: float  # b1 + b2, in sb/h
+    mb_per_game: float  # the same in mb/g, averaged over the seats
+    measured: str  # "exact": over every board
+    command: str  # that trained and measured it
+    date: str
+    sha256: str  # of its file
+
+    def __repr__(self) -> str:
+        return f"ShippedStrategy({self.name!r}, {self.game!r}, {self.certified})"
+
+    @property
+    def certified(self) -> str:
+        """The certified exploitability, as text."""
+        return f"{self.mb_per_game:.0f} mb/g, {self.measured}"
+
+    @property
+    def strategy(self) -> Strategy:
+        """The probabilities, read from its file."""
+        return self.on(registry.load(self.game))
+
+    def on(self, game: Game) -> Strategy:
+        """The strategy on its game; `BadStrategy` for another game."""
+        if game.name != self.game:
+            raise BadStrategy(f"{self.name} is a strategy for {self.game}, not for {game.name}")
+        return read_strategy(FOLDER / f"{self.name}.npz", self.sha256, game)
+
+
+def strategies() -> tuple[ShippedStrategy, ...]:
+    """Returns the shipped strategies, trained players of hold'em with their exploitability."""
+    return read_index(FOLDER / INDEX)
+
+
+@cache
+def read_index(path: Path) -> tuple[ShippedStrategy, ...]:
+    """The strategies that an index lists."""
+    listed = files.read_json(path).get(LISTED)
+    if not isinstance(listed, list):
+        raise BadFile(f"{path}: damaged (no list of strategies in it); {AGAIN}")
+    return tuple(_entry(path, k, facts) for k, facts in enumerate(listed, start=1))
+
+
+def _entry(path: Path, number: int, facts: Any) -> ShippedStrategy:
+    kinds = {"str": str, "int": int, "float": int | float}
+    for field in fields(ShippedStrategy):
+        value = facts.get(field.name) if isinstance(facts, dict) else None
+        if not isinstance(value, kinds[str(field.type)]):
+            raise BadFile(f"{path}: damaged (no {field.name} in entry {number}); {AGAIN}")
+    if NAME.fullmatch(facts["name"]) is None or len(facts) != len(fields(ShippedStrategy)):
+        raise BadFile(f"{path}: damaged (entry {number} is none of this version); {AGAIN}")
+    return ShippedStrategy(**facts)
+
+
+def read_strategy(path: Path, sha256: str, game: Game) -> Strategy:
+    """The strategy in a file with this checksum."""
+    if hashlib.sha256(read_bytes(path, MOST_BYTES)).hexdigest() != sha256:
+        raise BadFile(f"{path}: damaged (its SHA-256 is not the one in {INDEX}); {AGAIN}")
+    arrays, header = files.read_arrays(path, KIND, most=game.n_slots)
+    steps = arrays.get("steps")
+    if steps is None or steps.dtype != np.uint8 or header.get("game") != game.name:
+        raise BadFile(f"{path}: damaged (no steps for {game.name} in it); {AGAIN}")
+    if header.get("fingerprint") != game.fingerprint:
+        raise BadFile(f"{path}: the numbering of {game.name} changed since it was written; {AGAIN}")
+    try:
+        return Strategy(game, steps / STEPS)
+    except BadStrategy as error:
+        raise BadFile(f"{path}: {error}; {AGAIN}") from None
+
+
+def shipped_bots() -> dict[str, BotSpec]:
+    """The shipped strategies as bots, by name."""
+    return {one.name: _bot(one) for one in strategies()}
+
+
+def _bot(one: ShippedStrategy) -> BotSpec:
+    summary = f"{one.summary}; exploitability {one.certified}"
+    prepare = partial(_prepare, one)
+    return BotSpec(one.name, partial(_make, one), summary, prepare, strategy=one.on, shipped=one)
+
+
+def _make(one: ShippedStrategy) -> Any:
+    from counterplay.poker.bots.table import strategy_bot
+
+    return strategy_bot(one.strategy, one.name)
+
+
+def _prepare(one: ShippedStrategy, progress: ProgressCallback) -> None:
+    """Builds the tables of its card abstraction."""
+    progress(0.0, f"card tables of {one.game}")
+    _make(one)
