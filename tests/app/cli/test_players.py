@@ -223,6 +223,7 @@ def test_near_misses(command: str, word: str, said: str, quick: Path, tmp_path: 
 def test_another_game_is_refused(
     command: str, word: str, game: str, said: str, quick: Path, tmp_path: Path
 ) -> None:
+    assert cp.load("leduc").tree  # compiled before: progress of that is no part of the answer
     done = typed(quick, *COMMANDS[command](word, tmp_path), "--game", game)
     assert one_sentence(done), done.stderr
     assert said in done.stderr
