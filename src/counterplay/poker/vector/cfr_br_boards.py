@@ -140,8 +140,7 @@ def _fill_next_street(
         list_live_holdings(deck, work, size + 1, True)
         fill_buckets(cards, work.chance, street, row)
         fill_batch(b, work.board, row, out)
-        classed = fill_classes(b, work.board, path_class, out, classes)
-        most = max(most, np.int64(classed))
+        most = max(most, fill_classes(b, work.board, path_class, out, classes))
         b += 1
     return most
 
