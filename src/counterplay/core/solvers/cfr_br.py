@@ -40,6 +40,7 @@ from counterplay.core.solvers.cfr_kernels import (
 
 AVERAGING = ("linear", "uniform")
 BACKENDS = ("cpu", "cuda")
+AUTO = "auto"
 SEATS = 2
 FIELDS = ("regret", "strategy_sum", "policy", "plan")  # that are saved
 
@@ -173,11 +174,11 @@ def _check_hidden(game: Game) -> None:
 
 
 class CfrBr(Solver):
-    """`plus`: regret matching+, the default where nothing is sampled; `ramp`: the weight of
-    iteration t in the regrets is t up to this one, then constant, so that a long run forgets its
-    beginning; `averaging`: its weight in the average, t ("linear") or 1 ("uniform"); `current`: the
-    strategy is the current one, not the average; `threads`: 1, or 2 for one a seat; `backend`:
-    "cpu", or in hold'em "cuda" for a device."""
+    """`plus`: regret matching+, or plain; "auto": plain where boards are sampled; `ramp`: the
+    weight of iteration t in the regrets is t up to this one, then constant, so that a long run
+    forgets its beginning; `averaging`: its weight in the average, t ("linear") or 1 ("uniform");
+    `current`: the strategy is the current one, not the average; `threads`: 1, or 2 for one a seat;
+    `backend`: "cpu", or in hold'em "cuda" for a device."""
 
     name = "cfr-br"
     summary = "CFR-BR: regret matching against a best response; in hold'em without its abstraction"
@@ -189,14 +190,14 @@ class CfrBr(Solver):
         seed: int,
         problem: Problem | None = None,
         *,
-        plus: bool | None = None,
+        plus: bool | str = AUTO,
         ramp: int = 1,
         averaging: str = "linear",
         current: bool = False,
         threads: int = 1,
         backend: str = "cpu",
     ) -> None:
-        plus = not self.draws(game) if plus is None else flag(plus, "plus")
+        plus = not self.draws(game) if plus == AUTO else flag(plus, "plus")
         given: dict[str, Any] = {"plus": plus, "averaging": averaging}
         linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
         self._current = flag(current, "current")

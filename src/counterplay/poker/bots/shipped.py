@@ -119,6 +119,7 @@ def shipped_bots() -> dict[str, BotSpec]:
     return {one.name: _bot(one) for one in strategies()}
 
 
+@cache
 def _bot(one: ShippedStrategy) -> BotSpec:
     summary = f"{one.summary}; exploitability {one.certified}"
     prepare = partial(_prepare, one)
