@@ -88,27 +88,30 @@ class Plan(NamedTuple):
             for k, bot in enumerate(self.opponents)
         ]
 
-    def jobs(self, scale: str, store: PieceStore) -> list[Job]:
-        """One for each seed, training and matches, after those that prepare them."""
+    def jobs(self, seed: int, scale: str, store: PieceStore) -> list[Job]:
+        """Training and matches of a seed, and before it what prepares them."""
         spec = self.spec
         bots = [name for name in BOTS if name in (*self.opponents, spec.opponent)]
         first = [bot_job(name) for name in bots]
         first += [public_job()] if spec.engine == "public" else []
+        first += [observing_job(spec, seed, scale, store)] if spec.opponent else []
         seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
-        seconds += SET_UP_SECONDS
 
-        def job(seed: int) -> list[Job]:
-            def work(progress: ProgressCallback) -> None:
-                PlayerFactory(scale, store, progress).play(*self[:3], seed)
+        def work(progress: ProgressCallback) -> None:
+            PlayerFactory(scale, store, progress).play(*self[:3], seed)
 
-            seen = [observing_job(spec, seed, scale, store)] if spec.opponent else []
-            against = f" against {spec.opponent}" if spec.opponent else ""
-            how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
-            name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            after = tuple(one.name for one in (*first, *seen))
-            return [*seen, Job(name, work, seconds, 1, after)]
+        against = f" against {spec.opponent}" if spec.opponent else ""
+        how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
+        name = f"{spec.name} ({how}{against}), seed {seed + 1}"
+        after = tuple(one.name for one in first)
+        return [*first, Job(name, work, seconds + SET_UP_SECONDS, 1, after)]
 
-        return first + [one for seed in range(self.seeds) for one in job(seed)]
+
+def jobs_of(plans: Sequence[Plan], scale: str, store: PieceStore) -> list[Job]:
+    """Seed by seed, so that jobs which begin together compile different kernels."""
+    most = max(plan.seeds for plan in plans)
+    runs = [(plan, seed) for seed in range(most) for plan in plans if seed < plan.seeds]
+    return [job for plan, seed in runs for job in plan.jobs(seed, scale, store)]
 
 
 def observing_job(spec: PlayerSpec, seed: int, scale: str, store: PieceStore) -> Job:
@@ -206,7 +209,8 @@ def level(rows: Rows) -> Claim:
 def plans(scale: str) -> list[Plan]:
     size = SIZES[scale]
     judged = (BOTS, size.poki, size.seeds)
-    found = [Plan(PlayerSpec("MCTS10", "mcts", 10, size.mcts), *judged)]
+    settled = size.poki if size.mcts >= FLAT else size.beside  # before, nothing is decided by it
+    found = [Plan(PlayerSpec("MCTS10", "mcts", 10, size.mcts), BOTS, settled, size.seeds)]
     for k, buckets in enumerate((10, 100)):
         name = f"MCCFR{buckets}"
         found.append(Plan(PlayerSpec(name, "public", buckets, size.public[k]), *judged))
@@ -236,7 +240,7 @@ def played(plan: Sequence[Plan], players: PlayerFactory) -> list[TableRow]:
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return [job for plan in plans(scale) for job in plan.jobs(scale, store)]
+    return jobs_of(plans(scale), scale, store)
 
 
 # results as tables and pictures, shared with Table 2
