@@ -278,6 +278,11 @@ def result_table(rows: Sequence[TableRow], article: Published) -> ResultTable:
     return ResultTable("sb/h won, with 95% intervals over seeds and deals", header, body)
 
 
+def _judged(name: tuple[str, str], article: Mapping[str, float]) -> bool:
+    """Whether this player and engine are those that stand for the article's."""
+    return name[0] in article and name[1] != "outcome"
+
+
 def _label(player: str, engine: str) -> str:
     return player if engine == "mcts" else f"{player}, {engine} sampling"
 
@@ -290,10 +295,10 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
         for y, name in enumerate(names):
             for row in rows:
                 if (row.spec.name, row.spec.engine, row.opponent) == (*name, bot):
-                    colour = COLOURS[1] if name[1] == "outcome" else COLOURS[0]
+                    colour = COLOURS[0 if _judged(name, article[bot]) else 1]
                     bar = {"fmt": "o", "color": colour, "capsize": 3}
                     axis.errorbar([row.interval.value], [y], xerr=row.interval.half, **bar)
-            if name[0] in article[bot] and name[1] != "outcome":
+            if _judged(name, article[bot]):
                 where = ([article[bot][name[0]]], [y + 0.25])
                 axis.errorbar(*where, xerr=CELL, fmt="D", color="0.55", markersize=4, capsize=2)
         axis.axvline(0.0, color="0.3", linewidth=0.8)
@@ -301,7 +306,7 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
         axis.set_xlabel(f"won from {bot.title()} (re-created), sb/h")
         axis.set_ylim(-0.6, len(names) - 0.2)
     axes[0, 1].set_yticklabels([])
-    marks = [("o", COLOURS[0], "judged"), ("o", COLOURS[1], "outcome sampling")]
+    marks = [("o", COLOURS[0], "judged"), ("o", COLOURS[1], "not judged")]
     marks.append(("D", "0.55", "the article, ± 0.12"))
     for marker, colour, label in marks:
         axes[0, 0].plot([], [], marker, color=colour, label=label)
