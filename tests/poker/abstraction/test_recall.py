@@ -5,7 +5,6 @@ they say."""
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,24 +13,14 @@ from support.small_holdem import CARDS, random_strategy
 
 import counterplay as cp
 from counterplay.core.forms.game import Game
-from counterplay.core.kernels.jit import index
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.abstraction.lossless import LosslessAbstraction
 from counterplay.poker.betting.betting import BettingRules
 from counterplay.poker.cards.decks import Deck
 from counterplay.poker.holdem.game import HoldemRules
-from counterplay.poker.holdem.holdings import bucket_codes
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.vector import cfr_br, flop_values
-from counterplay.poker.vector.chance import DealtBoard
-from counterplay.poker.vector.flop_boards import (
-    LAST,
-    list_boards,
-    new_flop_boards,
-    new_listing_workspace,
-)
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
-from counterplay.poker.vector.learner_tables import BucketRows
 
 BETTING = BettingRules(most_bets=(1, 1, 1, 1))
 ENTRIES = 5
