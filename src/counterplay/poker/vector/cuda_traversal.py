@@ -229,7 +229,8 @@ class DeviceTraversal:
     def __init__(self, device: Device, queries: Sequence[ExactQuery]) -> None:
         self.device = device
         self.queries = [_DeviceQuery(device, query) for query in queries]
-        self.codes = max(path.shape[1] for path in queries[0].opponent.path)
+        codes = [path.shape[1] for path in queries[0].opponent.path]
+        self.codes, self._first_codes = max(codes), codes[0]
         self._permuted = device.put(queries[0].permuted.astype(np.int16))
         self._scale = 1.0 / (queries[0].deck_size - 8)
         self._no_values = device.zeros((1,))
@@ -237,7 +238,8 @@ class DeviceTraversal:
 
     def class_workspace(self) -> tuple[ClassWorkspace, BoardClasses, BoardClasses]:
         """Returns a workspace for `list_classes`."""
-        return new_class_workspace(self.codes), turn_classes(), river_classes()
+        work = new_class_workspace(self.codes, self._first_codes)
+        return work, turn_classes(), river_classes()
 
     def list_classes(
         self, boards: FlopBoards, workspace: tuple[ClassWorkspace, BoardClasses, BoardClasses]
