@@ -38,7 +38,7 @@ from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import FixedSeat as SeatStrategy
 
 THREADS = 128  # in a block
-RIVERS_AT_ONCE = 16  # rivers in one matrix product
+RIVERS_AT_ONCE = 48  # rivers in one matrix product: all of a turn
 
 
 class FlopClasses(NamedTuple):
