@@ -51,7 +51,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 MODEL_SECONDS = 8.0  # of learning a model
 OBSERVED_RATE = 3_000  # hands of Poki a second, written to a file
-SET_UP_SECONDS = 5.0  # of games and bots, and of a match with Sparbot
+SET_UP_SECONDS = 2.5  # of games and bots, and of a match with Sparbot
 
 
 class PlayerSpec(NamedTuple):
