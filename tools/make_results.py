@@ -124,7 +124,7 @@ def quick_lines() -> str:
     ]
     differs = f" It differs from the paper scale in {', '.join(other)}." if other else ""
     left = [str(row.claim.number) for row in rows["quick"] if row.claim.verdict is Verdict.OPEN]
-    needs = f" Open there, for want of training or hands: {', '.join(left)}." if left else ""
+    needs = f" Open there: {', '.join(left)}." if left else ""
     return f"`make reproduce`: {headline(rows['quick'])}.{needs}{differs}\n"
 
 

@@ -178,12 +178,13 @@ class PlayerFactory:
 
         def make() -> list[Any]:
             earlier = draft.read()
+            found: list[Any] = []
             if earlier is not None:
-                found = earlier.value
+                found += earlier.value
                 strategy = Strategy(self.game(spec.buckets), earlier.arrays["probabilities"])
             else:
                 strategy, seconds = self.train(spec, seed)
-                found = [seconds]
+                found.append(seconds)
             for other in opponents[len(found) - 1 :]:
                 draft.write(found, {"probabilities": strategy.probabilities})
                 found.append(self.won(strategy, other, poki, seed))
