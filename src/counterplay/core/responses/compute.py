@@ -13,9 +13,14 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
-from counterplay.core.responses.algorithms import Trust, response_algorithm
+from counterplay.core.games.players import players_of
+from counterplay.core.responses.algorithms import (
+    Trust,
+    faces_real_adversary,
+    response_algorithm,
+)
 from counterplay.core.responses.result import Response, check_measure
-from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.responses.solver import ResponseSolver, profile_of
 from counterplay.core.solvers.folder import check_free, seat_folder
 from counterplay.core.solvers.limits import Limits, default_limits
 from counterplay.core.solvers.run import Run, run_solver
@@ -42,7 +47,10 @@ class ResponseParameters:
         """Raises `BadParameter` where no robust response is defined."""
         game = self.game
         response_algorithm(self.algorithm)
-        check_same_game(game, self.model)
+        if faces_real_adversary(game, self.engine):
+            players_of(game).check_model(self.model)
+        else:
+            check_same_game(game, self.model)
         if game.n_players != 2:
             raise BadParameter(
                 f"robust responses are for two players, and {game.name} has {game.n_players}"
@@ -73,6 +81,12 @@ class ResponseParameters:
             self.seed,
             self.options,
         )
+
+
+def model_of(game: Game, model: Any, engine: str | None) -> Strategy:
+    """The model of an opponent, however given, as an engine takes it."""
+    players = players_of(game)
+    return players.model(model) if faces_real_adversary(game, engine) else players.strategy(model)
 
 
 def compute_response(
@@ -156,7 +170,7 @@ def run_seats(
 
 def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Response:
     """Finished runs, one per seat, with their payoffs in the original game."""
-    strategy, payoffs = parameters.model, []
+    strategy, payoffs = profile_of(parameters.game, parameters.model), []
     for seat, run in zip(parameters.seats, runs, strict=True):
         payoffs.append(_payoffs(parameters.game, parameters.model, run.strategy, seat))
         strategy = strategy.replace(run.strategy, seat)

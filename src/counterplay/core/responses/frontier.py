@@ -24,14 +24,19 @@ from counterplay.core.base.progress import ProgressCallback, no_progress, part, 
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
-from counterplay.core.games.players import as_strategy
 from counterplay.core.parallel.ray_cluster import current
-from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
+from counterplay.core.responses.algorithms import (
+    choose_adversary,
+    default_response,
+    exact_engine,
+    response_algorithm,
+)
 from counterplay.core.responses.compute import (
     ResponseParameters,
     check_measurable,
     compute_response,
     measure_response,
+    model_of,
 )
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.base import probability, real
@@ -192,6 +197,7 @@ def frontier(
     *,
     player: int | None = None,
     algorithm: str | None = None,
+    adversary: str = "abstract",
     progress: ProgressCallback = no_progress,
     measure: Mapping[str, Any] | None = None,
     **arguments: Any,
@@ -203,14 +209,15 @@ def frontier(
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
     """
     game = as_game(game, model)
-    model = as_strategy(game, model)
+    algorithm, engine = choose_adversary(game, adversary, algorithm, arguments.pop("engine", None))
+    model = model_of(game, model, engine)
     for name in SINGLE_RUN:
         if arguments.pop(name, None) is not None:
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
             )
     limits = pop_limits(arguments)
-    engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
+    seed = arguments.pop("seed", 0)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(arguments))
     parameters = ResponseParameters(game, model, player, 0.0, kind.name, engine, seed, arguments)

@@ -13,7 +13,7 @@ abstraction and its opponent has none (`poker/vector/cfr_br.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
@@ -152,14 +152,14 @@ class SequenceFormCfrBr:
         return np.concatenate([tables.policy for tables in self._tables])
 
 
-def run_seats(threads: int, run: Any) -> None:
-    """Calls `run` for both seats, in two threads if there are as many: seats share no slot."""
+def run_seats(threads: int, run: Any, seats: Sequence[int] = range(SEATS)) -> None:
+    """Calls `run` for each seat, in two threads if there are as many: seats share no slot."""
     if threads == 1:
-        for player in range(SEATS):
+        for player in seats:
             run(player)
         return
     with ThreadPoolExecutor(SEATS) as pool:
-        for done in [pool.submit(run, player) for player in range(SEATS)]:
+        for done in [pool.submit(run, player) for player in seats]:
             done.result()
 
 
@@ -214,7 +214,7 @@ class CfrBr(Solver):
         settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
         self._engine: CfrBrEngine
         if self.draws(game):
-            self._engine = game.rules.cfr_br(game, settings)
+            self._engine = game.rules.cfr_br(game, settings, self.problem.restriction)
         else:
             form = self.problem.sequence_form
             _check_hidden(game)
