@@ -207,9 +207,8 @@ def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None
     vector, game = single_card("kuhn"), cp.load("kuhn")
     model = vector.random_policy(5)
     first, second = vector.seats(model)
-    solver = VectorCfrBr(
-        vector.chance, vector.streets, vector.rows, cut=0, models=(first, second), p=p
-    )
+    models = {0: first, 1: second}
+    solver = VectorCfrBr(vector.chance, vector.streets, vector.rows, cut=0, models=models, p=p)
     rng = np.random.default_rng(1)
     for t in range(1, 3001):
         solver.iterate(rng, Step(1.0, float(t)))
