@@ -90,19 +90,34 @@ def model_of(game: Game, model: Any, engine: str | None) -> Strategy:
 
 
 def compute_response(
-    parameters: ResponseParameters, limits: Limits, folder: Path | None = None
-) -> Response:
+    parameters: ResponseParameters, limits: Limits, folder: Path | None = None,
+    started: dict[int, ResponseSolver] | None = None,
+) -> Response:  # fmt: skip
     """Runs each seat until the limits, or the default ones where there are none. The seats share
-    `limits.seconds`."""
+    `limits.seconds`. `started`: the solver of each seat for another p, which goes on, or an empty
+    dictionary that gets them."""
     limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)
 
     def run_seat(seat: int, until: Limits) -> Run:
         path = None if folder is None else seat_folder(folder, seat, parameters.player)
-        return run_solver(parameters.solver(seat).engine, until, path)
+        solver = None if started is None else started.get(seat)
+        if solver is None:
+            solver = parameters.solver(seat)
+        else:
+            solver.replace_model(parameters.model, parameters.p)
+        if started is not None:
+            started[seat] = solver
+        return run_solver(solver.engine, until, path)
 
     return run_seats(parameters, run_seat, folder, limits)
+
+
+def solvers_to_continue(parameters: ResponseParameters) -> dict[int, ResponseSolver] | None:
+    """`started` of `compute_response` for several values of p: a real adversary is continued from
+    one to the next."""
+    return {} if faces_real_adversary(parameters.game, parameters.engine) else None
 
 
 class TimeBudget:

@@ -37,6 +37,7 @@ from counterplay.core.responses.compute import (
     compute_response,
     measure_response,
     model_of,
+    solvers_to_continue,
 )
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.base import probability, real
@@ -203,7 +204,8 @@ def frontier(
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
-    both seats, summed. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
+    both seats, summed. With adversary="real" in hold'em each p starts from the strategies of the
+    one before. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
     both seats.
 
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
@@ -246,11 +248,12 @@ def _curve(
             points.append(frontier_point(response))
             progress(len(points) / len(values), f"p = {p:g} is done")
         return Frontier(game, player, algorithm, tuple(points))
+    started = solvers_to_continue(parameters)
     try:
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             progress(low, name)
-            response = compute_response(parameters.with_p(p), limits)
+            response = compute_response(parameters.with_p(p), limits, started=started)
             if measure is not None and game.evaluator.on_request:
                 share = part(progress, low, high, f"{name}, traversing the boards")
                 response = measure_response(response, {"progress": share, **measure})

@@ -36,6 +36,7 @@ from counterplay.core.responses.algorithms import (
     ResponseAlgorithm,
     Trust,
     default_engine,
+    faces_real_adversary,
     response_algorithm,
     trust_array,
     trust_length,
@@ -138,11 +139,14 @@ class ResponseSolver:
         return RestrictedGame(self.game, model, self.player, p, self.algorithm)
 
     def replace_model(self, model: Strategy, trust: Trust) -> None:
-        """Replaces the model and p. A sampling engine keeps its regrets and average strategy; a
-        full-width engine starts again, since its state belongs to the old game."""
-        check_same_game(self.game, model)
+        """Replaces the model and p. A sampling engine keeps its regrets and average strategy, one
+        with a real adversary its regrets; another full-width engine starts again, since its state
+        belongs to the old game."""
+        real = faces_real_adversary(self.game, self.engine.name)
+        if not real:
+            check_same_game(self.game, model)
         problem = self._problem(model, trust)
-        if self.algorithm.sampled:
+        if self.algorithm.sampled or real:
             self.engine.change_problem(problem)
         else:
             self.engine = self._new(problem)

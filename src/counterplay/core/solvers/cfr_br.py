@@ -43,6 +43,9 @@ BACKENDS = ("cpu", "cuda")
 AUTO = "auto"
 SEATS = 2
 FIELDS = ("regret", "strategy_sum", "policy", "plan")  # that are saved
+#: What another problem starts with: this share of the regrets, which keeps the current strategies
+#: and lets them change soon; an empty average; tables of other names as they are.
+KEPT = {"regret": 0.1, "trunk": 0.1, "strategy_sum": 0.0}
 
 
 class CfrBrSettings(NamedTuple):
@@ -211,14 +214,28 @@ class CfrBr(Solver):
             raise BadParameter(
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"
             )
-        settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
-        self._engine: CfrBrEngine
+        self._settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
+        self._engine = self._new_engine()
+
+    def _new_engine(self) -> CfrBrEngine:
+        game, settings = self.game, self._settings
         if self.draws(game):
-            self._engine = game.rules.cfr_br(game, settings, self.problem.restriction)
-        else:
-            form = self.problem.sequence_form
-            _check_hidden(game)
-            self._engine = SequenceFormCfrBr(game, form, settings)
+            engine: CfrBrEngine = game.rules.cfr_br(game, settings, self.problem.restriction)
+            return engine
+        form = self.problem.sequence_form
+        _check_hidden(game)
+        return SequenceFormCfrBr(game, form, settings)
+
+    def change_problem(self, problem: Problem) -> None:
+        """Where boards are sampled: begins again from the current strategies."""
+        if not self.draws(self.game):
+            super().change_problem(problem)
+        saved, self.problem = self.tables(), problem
+        self._engine = self._new_engine()
+        self._engine.restore(
+            {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}
+        )
+        self.counters[:] = 0
 
     @classmethod
     def draws(cls, game: Game) -> bool:
