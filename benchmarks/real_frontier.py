@@ -39,6 +39,7 @@ HEADER = [
     "risk_mb_per_game", "risk_error",
 ]  # fmt: skip
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
+GAME = "holdem(buckets=100,kind=classes)"
 OBSERVED = 20_000
 FLOPS_SEED = 3
 BEGUN = time.monotonic()
@@ -74,11 +75,11 @@ def measure(
 ) -> list[float]:
     """Winnings in sb/h and risk in mb/g, means of the seats, each with half its 95% interval."""
     options: dict[str, Any] = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
-    asked = [Payoff(seat, model, strategy) for seat in (0, 1)]
-    asked += [Payoff(seat, strategy) for seat in (0, 1)]
-    won, also, *risks = game.evaluator.payoffs(asked, backend=backend, **options)
+    gains = [Payoff(seat, model, strategy) for seat in (0, 1)]
+    risks = [Payoff(seat, strategy) for seat in (0, 1)]
     found: list[float] = []
-    for value, unit in ((won + also, 0.5), (sum(risks), MB)):
+    for asked, unit in ((gains, 0.5), (risks, MB)):  # apart: each pair shares its boards
+        value = sum(game.evaluator.payoffs(asked, backend=backend, **options))
         found += [round(unit * float(value), 5), round(unit * getattr(value, "error", 0.0), 5)]
     return found
 
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("model", help="poki, sparbot, or the file of a strategy")
     parser.add_argument("--ps", default="0,0.25,0.5,0.75,0.9,1", help="separated by commas")
     parser.add_argument("--seconds", type=float, default=120.0, help="of training for each p")
-    parser.add_argument("--game", default="holdem(buckets=100)", help="of the responder")
+    parser.add_argument("--game", default=GAME, help="of the responder")
     parser.add_argument("--model-game", default="holdem(buckets=100)", help="of the model")
     parser.add_argument("--flops", type=int, default=48, help="of a measurement; 0: none")
     parser.add_argument("--exact", action="store_true", help="measure on every board too")
