@@ -183,8 +183,8 @@ def bucket_shares(buckets: Buckets, cards: Cards, counts: tuple[int, ...]) -> li
         weight, masks = boards(size).weight, boards(size).masks
         board = rng.choice(len(weight), size=SAMPLE, p=weight / weight.sum())
         holding = rng.integers(0, table.shape[1], size=SAMPLE)
-        cards = HOLDING_CARDS[holding].astype(np.int64)
-        blocked = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
+        held = HOLDING_CARDS[holding].astype(np.int64)
+        blocked = (masks[board[:, None], held & 3] >> (held >> 2)) & 1
         free = ~blocked.any(axis=1)
         bucket = table[board[free], holding[free]]
         bucket = bucket if size < 5 else buckets.river[bucket]

@@ -374,6 +374,7 @@ GAME = GameSpec(
         "holdem(buckets=100,kind=percentile)",
         "holdem(preflop=50,flop=20,turn=20,river=10)",
         "holdem(buckets=100,kind=emd)",
+        "holdem(buckets=3,kind=nested)",
         "holdem(kind=sparbot)",
     ),
     arguments=lambda rules: rules.abstraction.arguments,
