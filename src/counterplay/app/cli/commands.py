@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -119,16 +120,7 @@ def solve(
         opt.refuse_but_limits(context, game)
         opt.use_ray(ray)
         folder, user_game = resume, load(game) if game is not None else None
-        with display.status(f"loading {resume}"), display.run_progress(limits) as show:
-            result = display.interruptible(
-                display.resume_hint("solve", folder, game),
-                folder,
-                lambda: runs.resume(resume, on_chunk=show, game=user_game, **limits),
-            )
-        idle = display.nothing_new(folder, [result])
-        if idle is not None and not as_json:
-            out.print(idle)
-            return
+        work = partial(runs.resume, resume, game=user_game)
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
@@ -146,17 +138,16 @@ def solve(
         if folder is None:
             folder = display.new_folder(loaded.name, chosen, seed)
             display.check_new_run(folder)
-        where = folder
-        with display.run_progress(limits) as show:
-            result = display.interruptible(
-                display.resume_hint("solve", where, game),
-                where,
-                lambda: runs.solve(
-                    loaded, chosen, seed=seed, folder=where, on_chunk=show, **limits, **options
-                ),
-            )
-    hint, where = display.resume_hint("solve", folder, game), folder
-    display.interruptible(hint, where, lambda: _report(result, where, hint, as_json))
+        work = partial(runs.solve, loaded, chosen, seed=seed, folder=folder, **options)
+    hint = display.resume_hint("solve", folder, game)
+    with display.interruptible(hint, folder):
+        with display.solver_progress(limits) as (show, _):
+            result = work(on_chunk=show, **limits)
+        idle = None if resume is None or as_json else display.nothing_new(folder, [result])
+        if idle is None:
+            _report(result, folder, hint, as_json)
+        else:
+            out.print(idle)
 
 
 def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -20,9 +21,10 @@ from counterplay.app.cli.display import (
     print_json,
     share_progress,
     suggested,
+    until_stopped,
 )
 from counterplay.app.cli.options import PLAYER, AsJson, Ray, Seed, integer, use_ray
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from counterplay.core.base.progress import ProgressCallback
@@ -181,14 +183,8 @@ def _match(
     a, b, *others = players
     with share_progress("match") as progress:
         loaded = game_between(players, game)
-        try:
-            result = play_match(
-                loaded, a, b, hands, seed, progress=progress, others=others, **options
-            )
-        except Interrupted as stop:
-            if stop.result is None:
-                raise KeyboardInterrupt from None
-            result = cast("MatchResult", stop.result)
+        options |= {"progress": progress, "others": others}
+        result, _ = until_stopped(partial(play_match, loaded, a, b, hands, seed, **options))
     if as_json:
         facts = asdict(result) | {"a": a, "b": b, "interval": result.interval}
         facts["each"] = [
@@ -203,7 +199,7 @@ def _match(
         _print_several(result, players, loaded)
     else:
         _print_result(result, a, b, loaded, options["log"])
-    return result.stopped
+    return bool(result.stopped)
 
 
 def _print_several(result: MatchResult, players: list[str], game: Game) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts, print_json
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter
 
 MODEL_HELP = f"The model of the opponent: {opt.PLAYER}."
 
@@ -109,29 +109,29 @@ def respond(
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
     where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
     display.check_new_run(where)
+    trusted: Any = trust
+    if confidence is not None:  # Pconf, from the counts of a model
+        counts = getattr(players.find(model), "observed", None)
+        if counts is None:
+            raise BadParameter(
+                "--confidence needs the counts of a model that was learnt from hands "
+                "(`counterplay model`)"
+            )
+        trusted = trust_by_counts(counts, confidence, trust)
     hint = display.resume_hint("respond", where, game)
-    with display.respond_progress(limits, measure) as (show, measured):
-        answer = partial(
-            compute, loaded, opponent, seat, on_chunk=show, measure=measured, **arguments
-        )
-        if max_exploitability is not None:
-            limit = max_exploitability
-            response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
-        else:
-            trusted: Any = trust
-            if confidence is not None:  # Pconf, from the counts of a model
-                counts = getattr(players.find(model), "observed", None)
-                if counts is None:
-                    raise BadParameter(
-                        "--confidence needs the counts of a model that was learnt from hands "
-                        "(`counterplay model`)"
-                    )
-                trusted = trust_by_counts(counts, confidence, trust)
-            response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
-    if max_exploitability is None:
-        display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
-    else:
+    resumable = max_exploitability is None  # a search is not
+    with display.interruptible(hint, where) if resumable else nullcontext():
+        with display.solver_progress(limits, measure) as (show, measured):
+            arguments |= {"on_chunk": show, "measure": measured}
+            answer = partial(compute, loaded, opponent, seat, **arguments)
+            if resumable:
+                response, stopped = answer(p=trusted, folder=where), False
+            else:
+                search = partial(answer, max_exploitability=max_exploitability)
+                response, stopped = _within(where, search)
         _report(response, where, game, as_json)
+    if stopped:
+        raise typer.Exit(130)
 
 
 def _resume(
@@ -140,37 +140,31 @@ def _resume(
     """Continues the response in a folder; without a limit it is only measured."""
     from counterplay.core.responses.respond import resume_response
 
-    hint = display.resume_hint("respond", folder, game)
-    with display.respond_progress(limits, measure) as (show, measured):
-        response = display.interruptible(
-            hint,
-            folder,
-            lambda: resume_response(folder, game=game, on_chunk=show, measure=measured, **limits),
-        )
-    idle = display.nothing_new(folder, response.runs)
-    if idle is not None and not as_json and not measure:
-        out.print(idle)
-        return
-    display.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
+    with display.interruptible(display.resume_hint("respond", folder, game), folder):
+        with display.solver_progress(limits, measure) as (show, measured):
+            options = {"on_chunk": show, "measure": measured, **limits}
+            response = resume_response(folder, game=game, **options)
+        idle = None if as_json or measure else display.nothing_new(folder, response.runs)
+        if idle is None:
+            _report(response, folder, game, as_json)
+        else:
+            out.print(idle)
 
 
-def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
-    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far."""
+def _within(folder: Path, search: Callable[[], Any]) -> tuple[Any, bool]:
+    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far.
+    Returns whether it was stopped."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
-        response = work()
-    except KeyboardInterrupt as stop:
-        best: Any = stop.result if isinstance(stop, Interrupted) else None
-        if best is None:
-            err.print("stopped before a response within the limit was found; nothing was saved.")
-        else:
-            best.strategy.save(folder / "strategy.npz")
-            err.print("stopped; this is the best response within the limit so far.")
-            _report(best, folder, game, as_json)
+        response, stopped = display.until_stopped(search)
+    except KeyboardInterrupt:
+        err.print("stopped before a response within the limit was found; nothing was saved.")
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
-    return response
+    if stopped:
+        err.print("stopped; this is the best response within the limit so far.")
+    return response, stopped
 
 
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
@@ -285,17 +279,17 @@ def frontier(
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     try:
         with display.share_progress("frontier") as progress:
-            curve = compute(opponent.game, opponent, values, progress=progress, **options)
-    except KeyboardInterrupt as stop:
-        partial_curve: Any = stop.result if isinstance(stop, Interrupted) else None
-        if partial_curve is None:
-            err.print("stopped before the first value of p was done; nothing was saved.")
-        else:
-            done = f"{len(partial_curve.points)} of {len(values)}"
-            err.print(f"stopped; this is the curve of the {done} values of p that were done.")
-            _show_frontier(partial_curve, max_exploitability, folder, as_json)
+            work = partial(compute, opponent.game, opponent, values, progress=progress, **options)
+            curve, stopped = display.until_stopped(work)
+    except KeyboardInterrupt:
+        err.print("stopped before the first value of p was done; nothing was saved.")
         raise typer.Exit(130) from None
+    if stopped:
+        done = f"{len(curve.points)} of {len(values)}"
+        err.print(f"stopped; this is the curve of the {done} values of p that were done.")
     _show_frontier(curve, max_exploitability, folder, as_json)
+    if stopped:
+        raise typer.Exit(130)
 
 
 def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
