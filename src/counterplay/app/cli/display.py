@@ -190,7 +190,8 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
     if isinstance(value, FlopEstimate):
         facts[named(f"{name}, 95% within", f"{key}_within")] = value.error
         if too:
-            remark = f"{name}, of that too {too} by about"
+            wrong = {"high": "overestimated", "low": "underestimated"}[too]
+            remark = f"{name}, {wrong} by about"
             facts[named(remark, f"{key}_too_{too}_by")] = abs(value.bias)
     return facts
 

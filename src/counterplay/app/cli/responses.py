@@ -314,7 +314,7 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
             f"{float(advice.exploitability):.4g} {curve.game.unit}."
         )
     elif limit is not None and curve.least_risk <= limit:
-        out.print("No p is recommended, for want of iterations.")
+        out.print("No p is recommended: there were too few iterations.")
     elif limit is not None:
         out.print(
             f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "
