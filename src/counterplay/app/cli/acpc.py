@@ -67,6 +67,7 @@ def play(
     """Play at a dealer of the competition until it closes the connection.
 
     For example: counterplay acpc play localhost 16177 --player poki
+
     Ctrl-C prints what was won so far.
     """
     from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
@@ -170,6 +171,7 @@ def deal(
     """Deal a match of two programs or built-in players. Print the result with its 95% interval.
 
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
+
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
     A player that is too late or disconnects ends the match without a score, with exit code 1.
     Built-in bots except adaptive, and saved strategies, run in the dealer's process.
@@ -257,7 +259,9 @@ def bots(
     """Write players as programs that any dealer of the competition can start.
 
     For example: counterplay acpc bots sparbot --out bots
+
     and then, with the competition's own script:
+
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
     from counterplay.poker.acpc.programs import acpc_seat

@@ -48,7 +48,8 @@ def match(
         list[str] | None, Argument(help="The third player and so on, of a game of more than two.")
     ] = None,
     hands: Annotated[
-        int, Option("-n", "--hands", help="Hands; a duplicate deal is two.", parser=integer)
+        int,
+        Option("-n", "--hands", help="Hands to play; a duplicate deal is two.", parser=integer),
     ] = 100_000,
     seed: Seed = 0,
     duplicate: Annotated[
@@ -88,7 +89,7 @@ def match(
     ] = None,
     budget: Annotated[
         float | None,
-        Option(help="With --learn: small bets that leaving the equilibrium may cost (500)."),
+        Option(help="With --learn: small bets that its deviations may cost (default: 500)."),
     ] = None,
     memory: Annotated[
         Path | None,
@@ -106,6 +107,7 @@ def match(
     """Play a match of strategies or bots. Print the result with its 95% interval.
 
     For example: counterplay match uniform always-call
+
     Ctrl-C prints the result of the hands played so far, and logs them.
     """
     values = (iterations, equilibrium, known, budget, memory)

@@ -80,6 +80,7 @@ def model(
     """Learn an opponent model from hand histories. Measure how well it predicts unseen hands.
 
     For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
+
     and then: counterplay model hands.parquet --player poki
     """
     from counterplay.core.forms.registry import load

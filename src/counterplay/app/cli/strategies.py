@@ -69,7 +69,7 @@ def evaluate(
         if against is not None:
             named = ["--game", game] if game is not None else []
             words = display.suggested("match", strategy, against, *named)
-            raise BadParameter(f"--against is not for hold'em; {words}")
+            raise BadParameter(f"--against is not available in hold'em; play a match: {words}")
         certified = getattr(players.find(strategy), "shipped", None)
         if certified is not None and not options and (ray, method) == (None, None):
             print_facts(_certified_facts(loaded, certified), as_json)
@@ -80,7 +80,7 @@ def evaluate(
         print_facts(_holdem_facts(loaded, profile, options), as_json)
         return
     if ray is not None:
-        raise BadParameter(f"--ray is for hold'em here; {loaded.name} is evaluated at once")
+        raise BadParameter(f"--ray is for evaluations of hold'em; leave it out for {loaded.name}")
     if options:
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {loaded.name}")
     if not loaded.evaluator.immediate:
@@ -275,7 +275,7 @@ def show(
     selected = _rows(profile, player, street, infoset)
     first = next(selected, None)
     if first is None:
-        raise BadParameter(f"no information set of {profile.game.name} is like that")
+        raise BadParameter(f"no information set of {profile.game.name} matches")
     selected = chain([first], selected)
     if table is None and not as_json:
         _print_rows(selected, profile)
