@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.app.web.play.hand_names import hand_name
 from counterplay.app.web.play.holdem import (
     BotLuckAdjustment,
     HoldemHand,
     HoldemSource,
     action_values,
+    hand_name,
 )
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View

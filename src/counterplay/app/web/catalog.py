@@ -122,7 +122,7 @@ def _strategy_file(entry: CatalogEntry) -> Path:
 
 def _read_strategy(kind: str, file: Path) -> Any:
     """The strategy of a file, for a game that pages may name."""
-    from counterplay.app.web.games import open_game
+    from counterplay.app.web.strategies import open_game
     from counterplay.core.games.players import as_strategy
 
     name = _header(kind, file).get("game")
