@@ -197,14 +197,9 @@ def solve(
             display.check_new_run(folder)
         work = partial(runs.solve, loaded, chosen, seed=seed, folder=folder, **options)
     hint = display.resume_hint("solve", folder, game)
-    with display.interruptible(hint, folder):
-        with display.solver_progress(limits) as (show, _):
-            result = work(on_chunk=show, **limits)
-        idle = None if resume is None or as_json else display.nothing_new(folder, [result])
-        if idle is None:
-            _report(result, folder, hint, as_json)
-        else:
-            out.print(idle)
+    report = partial(_report, folder=folder, hint=hint, as_json=as_json)
+    resumed = resume is not None and not as_json
+    display.run_in_folder(work, folder, hint, report, limits, resumed=resumed)
 
 
 def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:

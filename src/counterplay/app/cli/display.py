@@ -245,13 +245,28 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
     return folder
 
 
-@contextmanager
-def interruptible(hint: str, folder: Path) -> Iterator[None]:
-    """After Ctrl-C prints `hint`, how to continue (`resume_hint`), and ends the command."""
+def run_in_folder(
+    work: Callable[..., Any],
+    folder: Path,
+    hint: str,
+    report: Callable[[Any], None],
+    limits: dict[str, Any],
+    measure: dict[str, Any] | None = None,
+    resumed: bool = False,
+) -> None:
+    """Runs a solver that saves its run in a folder, and reports the result. Ctrl-C prints `hint`,
+    how to continue (`resume_hint`). Of a resumed run that did no iteration only that is said."""
     from counterplay.core.solvers.folder import has_checkpoint, possible_folders
 
     try:
-        yield
+        with solver_progress(limits, measure) as (show, measured):
+            more = {"measure": measured} if measured else {}
+            result = work(on_chunk=show, **limits, **more)
+        idle = nothing_new(folder, getattr(result, "runs", [result])) if resumed else None
+        if idle is None:
+            report(result)
+        else:
+            out.print(idle)
     except KeyboardInterrupt:
         if any(has_checkpoint(place) for place in possible_folders(folder)):
             err.print(f"stopped; saved in {folder}; {hint}")

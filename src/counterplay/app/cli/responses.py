@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,7 +75,7 @@ def respond(
     """
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
-    from counterplay.core.responses.respond import DEFAULT_P
+    from counterplay.core.responses.respond import DEFAULT_P, resume_response
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
 
@@ -84,7 +84,10 @@ def respond(
     if resume is not None:
         opt.refuse_but_limits(context, game, ("backend", "flops"), "folder")
         opt.use_ray(ray)
-        _resume(resume, game, limits, measure, as_json)
+        report = partial(_report, folder=resume, game=game, as_json=as_json)
+        hint, resumed = display.resume_hint("respond", resume, game), not (as_json or measure)
+        work = partial(resume_response, resume, game=game)
+        display.run_in_folder(work, resume, hint, report, limits, measure, resumed)
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
@@ -103,12 +106,17 @@ def respond(
         players = players_of(loaded)
         opponent = players.strategy(model)
     chosen = _algorithm(context, algorithm, loaded, ray)
-    options = {**opt.use_ray(ray), **options}
-    arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
+    arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **opt.use_ray(ray), **options}
+    work = partial(compute, loaded, opponent, seat, **arguments)
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
     where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
     display.check_new_run(where)
+    report = partial(_report, folder=where, game=game, as_json=as_json)
+    if max_exploitability is not None:
+        search = partial(work, max_exploitability=max_exploitability)
+        _within(search, where, report, limits, measure)
+        return
     trusted: Any = trust
     if confidence is not None:  # Pconf, from the counts of a model
         counts = getattr(players.find(model), "observed", None)
@@ -118,53 +126,33 @@ def respond(
                 "(`counterplay model`)"
             )
         trusted = trust_by_counts(counts, confidence, trust)
-    hint = display.resume_hint("respond", where, game)
-    resumable = max_exploitability is None  # a search is not
-    with display.interruptible(hint, where) if resumable else nullcontext():
-        with display.solver_progress(limits, measure) as (show, measured):
-            arguments |= {"on_chunk": show, "measure": measured}
-            answer = partial(compute, loaded, opponent, seat, **arguments)
-            if resumable:
-                response, stopped = answer(p=trusted, folder=where), False
-            else:
-                search = partial(answer, max_exploitability=max_exploitability)
-                response, stopped = _within(where, search)
-        _report(response, where, game, as_json)
-    if stopped:
-        raise typer.Exit(130)
+    hint, work = display.resume_hint("respond", where, game), partial(work, p=trusted, folder=where)
+    display.run_in_folder(work, where, hint, report, limits, measure)
 
 
-def _resume(
-    folder: Path, game: str | None, limits: dict[str, Any], measure: dict[str, Any], as_json: bool
+def _within(
+    search: Callable[..., Any],
+    folder: Path,
+    report: Callable[[Any], None],
+    limits: dict[str, Any],
+    measure: dict[str, Any],
 ) -> None:
-    """Continues the response in a folder; without a limit it is only measured."""
-    from counterplay.core.responses.respond import resume_response
-
-    with display.interruptible(display.resume_hint("respond", folder, game), folder):
-        with display.solver_progress(limits, measure) as (show, measured):
-            options = {"on_chunk": show, "measure": measured, **limits}
-            response = resume_response(folder, game=game, **options)
-        idle = None if as_json or measure else display.nothing_new(folder, response.runs)
-        if idle is None:
-            _report(response, folder, game, as_json)
-        else:
-            out.print(idle)
-
-
-def _within(folder: Path, search: Callable[[], Any]) -> tuple[Any, bool]:
-    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far.
-    Returns whether it was stopped."""
+    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
-        response, stopped = display.until_stopped(search)
+        with display.solver_progress(limits, measure) as (show, measured):
+            work = partial(search, on_chunk=show, measure=measured, **limits)
+            response, stopped = display.until_stopped(work)
     except KeyboardInterrupt:
         err.print("stopped before a response within the limit was found; nothing was saved.")
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
     if stopped:
         err.print("stopped; this is the best response within the limit so far.")
-    return response, stopped
+    report(response)
+    if stopped:
+        raise typer.Exit(130)
 
 
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:

@@ -165,9 +165,10 @@ def tree_game_opponent(key: str, game: Any, catalog: Catalog) -> Any:
 
     if key == EQUILIBRIUM:
         return equilibrium(game)
-    if key == UNIFORM or key.startswith(STRATEGY):
-        saved = key.removeprefix(STRATEGY)
-        return as_strategy(game, key if key == UNIFORM else catalog.strategy(saved))
+    if key == UNIFORM:
+        return as_strategy(game, UNIFORM)
+    if key.startswith(STRATEGY):
+        return as_strategy(game, catalog.strategy(key.removeprefix(STRATEGY)))
     raise BadParameter(NO_OPPONENT)
 
 

@@ -141,8 +141,12 @@ class HoldemHand:
     def __init__(self, source: HoldemSource, seat: int, cards: tuple[int, ...]) -> None:
         self._source, self.seat, self.cards = source, seat, cards
         self._tree = betting_tree(LIMIT)
-        self.node = 0
+        self.nodes = [0]  # the public nodes of the hand, the present one last
         tell_bot(source.bot, "new_hand", 1 - seat)
+
+    @property
+    def node(self) -> int:
+        return self.nodes[-1]
 
     @property
     def state(self) -> Betting:
@@ -180,13 +184,6 @@ class HoldemHand:
         board = self.cards[4 : 4 + state.on_board]
         return View(state.player(), self.holding(state.player()), board, state, node)
 
-    def nodes(self) -> list[int]:
-        """The public nodes of the hand, the present one last."""
-        nodes = [0]
-        for letter in self.moves():
-            nodes.append(self._tree.moves[nodes[-1]][LETTER[letter]])
-        return nodes
-
     def act(self, choice: int) -> None:
         legal = self._tree.actions[self.node]
         if self.over or not self.waiting or not 0 <= choice < len(legal):
@@ -208,7 +205,7 @@ class HoldemHand:
             self._go(LETTER[letter])
 
     def _go(self, action: str) -> None:
-        self.node = self._tree.moves[self.node][action]
+        self.nodes.append(self._tree.moves[self.node][action])
         if self.over:
             other, won = 1 - self.seat, -self.won
             shown = self.holding(self.seat) if self.showdown else None
@@ -250,12 +247,12 @@ class HoldemHand:
         """What each player had paid before this street."""
         if self.state.round == 0:
             return 0.0, 0.0
-        states = (self._tree.states[node] for node in self.nodes())
+        states = (self._tree.states[node] for node in self.nodes)
         return next(one.paid for one in states if one.round == self.state.round)
 
     def _log(self) -> list[dict[str, str]]:
         log = []
-        for node, letter in zip(self.nodes(), self.moves(), strict=False):
+        for node, letter in zip(self.nodes, self.moves(), strict=False):
             state = self._tree.states[node]
             text = action_text(state, LETTER[letter])
             street, player = STREETS[state.round], who(state.player(), self.seat)
@@ -269,7 +266,7 @@ class HoldemHand:
         """Every decision, the person's with its cost where that was computed."""
         bot, steps = self._source.bot, []
         known = isinstance(bot, TableBot)
-        for node, letter in zip(self.nodes(), self.moves(), strict=False):
+        for node, letter in zip(self.nodes, self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
             labels = [button_text(state, name) for name in names]
             player, numbers = who(state.player(), self.seat), None
@@ -289,7 +286,7 @@ def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float] | N
     where the opponent's strategy never gets there."""
     state = betting_tree(LIMIT).states[node]
     own, samples = hand.holding(hand.seat), SAMPLES.get(state.round, {})
-    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes(), samples)
+    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes, samples)
     board = hand.cards[4 : 4 + state.on_board]
     return search.action_values(node, board) if search.reach(node, board).any() else None
 
