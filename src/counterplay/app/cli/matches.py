@@ -78,7 +78,7 @@ def match(
     ray: Ray = None,
     equilibrium: Annotated[
         Path | None,
-        Option(help="With --learn: the strategy to start from (default: trained and cached)."),
+        Option(help="With --learn: the strategy to start from (default: shipped, or trained)."),
     ] = None,
     known: Annotated[
         str | None,
