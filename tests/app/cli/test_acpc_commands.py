@@ -16,7 +16,7 @@ from support.command import Inside, facts_of
 
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.acpc import server
-from counterplay.poker.acpc.programs import AcpcSeat
+from counterplay.poker.acpc.server import AcpcSeat
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.histories.acpc import read_acpc
 

@@ -16,8 +16,8 @@ from support.arena import Caller, Counter, Says, strategy
 import counterplay as cp
 from counterplay.poker.acpc import client
 from counterplay.poker.acpc.client import AcpcResult, MatchCut, play_acpc
+from counterplay.poker.acpc.plan import past_states
 from counterplay.poker.acpc.player import AcpcPlayer
-from counterplay.poker.acpc.resume import past_states
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.acpc import read_acpc

@@ -18,7 +18,7 @@ from counterplay.core.base.errors import BadParameter, CounterplayError, Interru
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
     from counterplay.poker.acpc.client import AcpcResult
-    from counterplay.poker.acpc.programs import AcpcSeat
+    from counterplay.poker.acpc.server import AcpcSeat
 
 acpc = typer.Typer(
     help="Play limit hold'em by the protocol of the Annual Computer Poker Competition.",
@@ -62,9 +62,9 @@ def play(
     Ctrl-C prints what was won so far.
     """
     from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
+    from counterplay.poker.acpc.plan import past_states
     from counterplay.poker.acpc.player import AcpcPlayer
-    from counterplay.poker.acpc.programs import ADAPTIVE
-    from counterplay.poker.acpc.resume import past_states
+    from counterplay.poker.acpc.server import ADAPTIVE
 
     check_port(port)
     if (resume is None) != (name is None):
@@ -168,8 +168,7 @@ def deal(
     """
     from counterplay.poker.acpc.dealer import MatchAborted
     from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
-    from counterplay.poker.acpc.programs import acpc_seat
-    from counterplay.poker.acpc.server import deal_acpc
+    from counterplay.poker.acpc.server import acpc_seat, deal_acpc
 
     if append and log is None:
         raise BadParameter("--append needs the log to append to: --log FILE")
@@ -257,7 +256,7 @@ def bots(
     and then, with the competition's own script:
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.poker.acpc.programs import acpc_seat
+    from counterplay.poker.acpc.server import acpc_seat
     from counterplay.poker.bots.registry import BOTS
 
     written: dict[str, str] = {}

@@ -23,7 +23,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.betting.betting import LETTER, LIMIT, NO_FOLD, Betting, betting_tree
-from counterplay.poker.bots.text import nodes_by_history
+from counterplay.poker.bots.bot import nodes_by_history
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.cards.deal import N_DEALT
 from counterplay.poker.histories.records import Holding, cards_text, parse_cards, parse_holding

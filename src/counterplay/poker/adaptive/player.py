@@ -26,7 +26,13 @@ from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
 from counterplay.core.solvers.base import probability, real
 from counterplay.poker.adaptive.bandit import GainEstimate
-from counterplay.poker.adaptive.belief import OpponentBelief, spot_beliefs
+from counterplay.poker.adaptive.belief import (
+    PROBING,
+    OpponentBelief,
+    arm_text,
+    finding_text,
+    spot_beliefs,
+)
 from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
 from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
 from counterplay.poker.adaptive.response import ResponseLearner
@@ -37,7 +43,6 @@ from counterplay.poker.adaptive.tracker import (
     Stop,
     TrackerOptions,
 )
-from counterplay.poker.adaptive.words import PROBING, arm_text, finding_text
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet

@@ -38,9 +38,7 @@ from counterplay.poker.adaptive.bandit import (
     OffPolicyEstimator,
     choose,
 )
-from counterplay.poker.adaptive.portfolio import Portfolio
-from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
-from counterplay.poker.adaptive.words import (
+from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
     N_SPOTS,
@@ -49,6 +47,8 @@ from counterplay.poker.adaptive.words import (
     gain_text,
     spot_of,
 )
+from counterplay.poker.adaptive.portfolio import Portfolio
+from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
@@ -261,7 +261,7 @@ class OpponentTracker:
         self.playing = best if self.budget_left > 0.0 else 0
 
     def findings(self) -> list[Deviation]:
-        """The confirmed deviations from the equilibrium, by spot (`words.py`)."""
+        """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
         return self.told.deviations()
 
     def why(self) -> str:

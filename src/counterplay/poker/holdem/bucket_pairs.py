@@ -32,8 +32,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import CardAbstraction
-from counterplay.poker.betting.betting import NO_FOLD, PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import (
     Deal,

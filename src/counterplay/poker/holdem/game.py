@@ -6,7 +6,7 @@ current bucket alone, so there is no perfect recall. Payoffs are in small bets.
 
 `BettingGame` is its form for sampling kernels. All cards are dealt at the start; buckets are looked
 up when a street is reached. An information set is a decision of the betting tree and the acting
-player's bucket: a row (`rows.py`).
+player's bucket: a row (`row_of`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ from counterplay.poker.abstraction.abstraction import (
     make_abstraction,
 )
 from counterplay.poker.abstraction.numbered import DEFAULT_KIND
-from counterplay.poker.betting import rows
 from counterplay.poker.betting.betting import (
     LIMIT,
     NO_FOLD,
@@ -59,8 +58,12 @@ from counterplay.poker.betting.betting import (
     BettingTree,
     PublicNodes,
     betting_tree,
+    buckets_at,
+    first_rows,
+    first_slots,
+    row_of,
+    slots_of,
 )
-from counterplay.poker.betting.rows import buckets_at, first_rows, first_slots, row_of
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.deal import (
     DERIVED,
@@ -345,7 +348,7 @@ def _shares(
 
 @lru_cache(maxsize=3)
 def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
-    slots = rows.slots_of(betting_tree(betting), counts)
+    slots = slots_of(betting_tree(betting), counts)
     slots.setflags(write=False)
     return slots
 

@@ -12,8 +12,7 @@ from counterplay.core.base.display import mixed_cell
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.plotting import new_figure, save_figure
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree, row_of
 from counterplay.poker.cards.cards import RANKS, holding
 from counterplay.poker.holdem.table import Table, strategy_table
 

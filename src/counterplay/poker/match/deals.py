@@ -25,8 +25,7 @@ from counterplay.core.match.kernels import (
     new_workspace,
 )
 from counterplay.core.match.play import BLOCK, DEFAULT_HANDS
-from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes, row_of
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.cards.deal import (
     N_DEALT,

@@ -20,8 +20,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.betting.betting import PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import PublicNodes, row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS

@@ -26,11 +26,16 @@ from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
-from counterplay.poker.betting.rows import nodes_and_buckets, row_of
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    STREETS,
+    BettingTree,
+    nodes_and_buckets,
+    row_of,
+)
 from counterplay.poker.holdem.game import HoldemRules
-from counterplay.poker.models.c45.file import from_json, to_json
 from counterplay.poker.models.c45.learn import Attribute, Tree, learn
+from counterplay.poker.models.c45.tree import from_json, to_json
 from counterplay.poker.models.observe import (
     FEATURES,
     UNSEEN,

@@ -27,8 +27,14 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import Cards
-from counterplay.poker.betting.betting import ACTIONS, LETTER, RAISE, BettingTree, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    LETTER,
+    RAISE,
+    BettingTree,
+    betting_tree,
+    row_of,
+)
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.histories.records import RULES, HandRecord

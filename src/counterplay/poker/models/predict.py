@@ -17,8 +17,7 @@ from counterplay.core.base.errors import BadStrategy
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingRules, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingRules, betting_tree, row_of
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal

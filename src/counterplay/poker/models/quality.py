@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.betting.betting import ACTIONS, BettingTree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, BettingTree, row_of
 from counterplay.poker.models.model import (
     OpponentModel,
     count_shares,

@@ -29,8 +29,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import STREETS
-from counterplay.poker.betting.rows import nodes_and_buckets
+from counterplay.poker.betting.betting import STREETS, nodes_and_buckets
 from counterplay.poker.models.model import by_action, by_slot, decision_kind, slots_of
 from counterplay.poker.models.observe import Observations, infer_counts
 
