@@ -13,7 +13,7 @@ from typer import Argument, Option
 from counterplay.app.cli.display import err, out, print_facts, print_json, share_progress
 from counterplay.app.cli.matches import end_facts, interval_text, seat_facts
 from counterplay.app.cli.options import PLAYER, AsJson, Command, Seed, integer, refuse_given
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, whole_number
 
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
@@ -61,12 +61,12 @@ def play(
     For example: counterplay acpc play localhost 16177 --player poki
     Ctrl-C prints what was won so far.
     """
-    from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
+    from counterplay.poker.acpc.client import LAST_PORT, MatchCut, play_acpc
     from counterplay.poker.acpc.plan import past_states
     from counterplay.poker.acpc.player import AcpcPlayer
     from counterplay.poker.acpc.server import ADAPTIVE
 
-    check_port(port)
+    whole_number(port, 1, LAST_PORT, "a port")
     if (resume is None) != (name is None):
         raise BadParameter("--resume LOG and --name, the player's name in it, go together")
     past = [] if resume is None or name is None else past_states(resume, name)

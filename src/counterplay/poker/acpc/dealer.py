@@ -47,21 +47,6 @@ from counterplay.poker.histories.acpc import CHIPS, chips_text
 from counterplay.poker.histories.records import settle_deal
 
 
-def state_line(
-    hand: int, history: str, cards: str, dealer_won: float, names: tuple[str, str]
-) -> str:
-    """The log line of a finished hand; `names` by position."""
-    won = chips_text(dealer_won * CHIPS)
-    lost = chips_text(-dealer_won * CHIPS)
-    return f"STATE:{hand}:{history}:{cards}:{lost}|{won}:{names[0]}|{names[1]}\n"
-
-
-def score_line(totals: tuple[float, float], names: tuple[str, str]) -> str:
-    """The last line of the log; `totals` in small bets, by seat as `names`."""
-    one, two = (chips_text(total * CHIPS) for total in totals)
-    return f"SCORE:{one}|{two}:{names[0]}|{names[1]}\n"
-
-
 def _open_at_once(path: str, flags: int) -> int:
     """Opens a file; a pipe that nobody reads is an error instead of a wait."""
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
@@ -210,7 +195,8 @@ class Dealer:
             for seat in range(len(seats)):
                 self._flush(seat)
             self._record(f"FINISHED at {now()}\n")
-            self.score = score_line(self._totals, plan.names)
+            totals = "|".join(chips_text(total * CHIPS) for total in self._totals)
+            self.score = f"SCORE:{totals}:{'|'.join(plan.names)}\n"
             self._record(self.score)
             self._log.write(self.score.encode())
         except KeyboardInterrupt:
@@ -255,8 +241,10 @@ class Dealer:
         """Counts a finished hand and writes it to the log, before the players see its end."""
         state, names, first = self._ends[node], self._plan.names, self._plan.first(hand)
         won = settle_deal(state, cards)
-        by_position = (names[first], names[1 - first])
-        self._log.write(state_line(hand, state.history, shown, won, by_position).encode())
+        values = "|".join(chips_text(amount * CHIPS) for amount in (-won, won))
+        by_position = f"{names[first]}|{names[1 - first]}"
+        line = f"STATE:{hand}:{state.history}:{shown}:{values}:{by_position}\n"
+        self._log.write(line.encode())
         self._count(hand, won)
 
     def _count(self, hand: int, dealer_won: float) -> None:

@@ -161,23 +161,6 @@ def _whole_lines(path: Path) -> tuple[list[bytes], int]:
     return data[:size].split(b"\n")[:-1], size
 
 
-def _has_content(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > 0
-
-
-def _states_of(hand: LoggedHand, position: int) -> list[str]:
-    """The states of a logged hand as a position saw them."""
-    showdown = final_state(hand.betting).folded == NO_FOLD
-    holes = [
-        cards_text(hole or ()) if showdown or k == position else ""
-        for k, hole in enumerate(hand.holes)
-    ]
-    board = cards_text(hand.board)
-    streets = [street for street in (board[:6], board[6:8], board[8:]) if street]
-    cards = "/".join(["|".join(holes), *streets])
-    return states_until(position, hand.number, hand.betting, cards)
-
-
 def past_states(path: Path, name: str) -> list[str]:
     """The states that the player `name` saw in the last match of a log."""
     lines: list[str] = []
@@ -187,7 +170,15 @@ def past_states(path: Path, name: str) -> list[str]:
         position = hand.names.index(name)
         if hand.holes[position] is None:
             raise BadFile(f"{path}: the cards of {name!r} in hand {hand.number} are missing")
-        lines += _states_of(hand, position)
+        showdown = final_state(hand.betting).folded == NO_FOLD
+        holes = [
+            cards_text(hole or ()) if showdown or k == position else ""
+            for k, hole in enumerate(hand.holes)
+        ]
+        board = cards_text(hand.board)
+        streets = [street for street in (board[:6], board[6:8], board[8:]) if street]
+        cards = "/".join(["|".join(holes), *streets])
+        lines += states_until(position, hand.number, hand.betting, cards)
     return lines
 
 
@@ -225,8 +216,9 @@ def read_match(plan: MatchPlan) -> MatchSoFar:
             if logged != expected:
                 raise BadFile(f"{plan.log}: hand {hand.number} has other {what} than in this match")
     so_far = MatchSoFar(won, log_size=match.size)
-    if plan.transcript is not None and _has_content(plan.transcript):
-        return _read_transcript(plan, plan.transcript, so_far)
+    path = plan.transcript
+    if path is not None and path.is_file() and path.stat().st_size > 0:
+        return _read_transcript(plan, path, so_far)
     return so_far
 
 

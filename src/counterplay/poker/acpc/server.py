@@ -81,9 +81,12 @@ def acpc_seat(text: str, number: int, seed: int = 0) -> AcpcSeat:
     path, kind = Path(text), kind_of(text)
     if kind == "user-defined":
         return AcpcSeat(_clean(split_user_defined(text)[1]), our_command(text, seed), ours=True)
-    if kind == "name" or (kind == "path" and not _runs(path)):
+    runs = path.is_file() and os.access(path, os.X_OK)
+    if kind == "name" or (kind == "path" and not runs):
         name = _clean(path.stem if path.suffix else path.name)
-        in_process = (text, seed) if _runs_in_process(text) else None
+        # only code of this package that responds fast, so that a dealer beside it can keep time
+        fast = kind == "path" or (text.lower() in BOTS.built_in() and text.lower() != ADAPTIVE)
+        in_process = (text, seed) if fast else None
         return AcpcSeat(name, our_command(text, seed), in_process, ours=True)
     try:
         words = shlex.split(text)
@@ -103,17 +106,6 @@ def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.app.cli", "acpc", "play")
     return (*start, "--player", player, "--seed", str(seed))
-
-
-def _runs_in_process(text: str) -> bool:
-    """Whether a player runs only code of this package and responds fast, so that a dealer in the
-    same process can keep time."""
-    name = text.lower()
-    return kind_of(text) != "name" or (name in BOTS.built_in() and name != ADAPTIVE)
-
-
-def _runs(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
 
 
 def _clean(name: str) -> str:
