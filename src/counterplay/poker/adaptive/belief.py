@@ -62,9 +62,9 @@ def spot_actions(spot: int) -> tuple[str | None, ...]:
     return fold, call, more if raisable else None
 
 
-def finding_text(finding: Deviation, reference: str = "an equilibrium") -> str:
+def finding_text(finding: Deviation) -> str:
     """`folds the river to a bet 61% ± 5%, an equilibrium 34%`. An interval that is wide is not
-    shown: only on which side of the reference the frequency is was confirmed."""
+    shown: only on which side of the equilibrium the frequency is was confirmed."""
     street, facing, raisable = _facing(finding.group)
     where = f" the {STREETS[street]}" if street else " before the flop"
     does = f"{spot_actions(finding.group)[finding.action]}s"
@@ -79,8 +79,8 @@ def finding_text(finding: Deviation, reference: str = "an equilibrium") -> str:
     share, half, expected = (round(100 * x) for x in shares)
     if finding.half > WIDE:
         way = "more" if finding.share > finding.expected else "less"
-        return f"{what} {way} often than {reference} ({expected}%); {TOO_FEW} to say how often"
-    return f"{what} {share}% ± {half}%, {reference} {expected}%"
+        return f"{what} {way} often than an equilibrium ({expected}%); {TOO_FEW} to say how often"
+    return f"{what} {share}% ± {half}%, an equilibrium {expected}%"
 
 
 def arm_text(name: str) -> str:

@@ -120,7 +120,7 @@ class Adaptive(Bot):
             raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
         if iterations is None:
             iterations = ITERATIONS if learner is None else LEARNER_ITERATIONS
-        check_iterations(iterations)
+        whole_number(iterations, 0, None, "iterations")
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds must be above 0, not {seconds!r}")
         if learner is None:
@@ -289,10 +289,6 @@ class Adaptive(Bot):
         if not hands:
             raise BadParameter("there are no hands to save yet")
         write_parquet(Path(path), hands)
-
-
-def check_iterations(iterations: int) -> None:
-    whole_number(iterations, 0, None, "iterations")
 
 
 def _record_of(number: int, ending: Ending) -> HandRecord:

@@ -62,9 +62,9 @@ def plot_grid(
     save_figure(draw_grid(strategy, betting, title), Path(path))
 
 
-def grid_html(strategy: Strategy, betting: str = "") -> str:
-    """Returns the grid as an HTML table."""
-    grid = preflop_grid(strategy, betting)
+def grid_html(strategy: Strategy) -> str:
+    """Returns the grid of the first action as an HTML table."""
+    grid = preflop_grid(strategy)
     rows = "".join(
         "<tr>"
         + "".join(
@@ -77,8 +77,7 @@ def grid_html(strategy: Strategy, betting: str = "") -> str:
     key = "".join(
         mixed_cell(name, [1.0], [shade]) for name, shade in zip(ACTIONS, SHADES, strict=True)
     )
-    what = f"after {betting}" if betting else "first action"
-    return f"<table>{rows}</table><table><tr><td>{what}:</td>{key}</tr></table>"
+    return f"<table>{rows}</table><table><tr><td>first action:</td>{key}</tr></table>"
 
 
 def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") -> Any:

@@ -258,12 +258,12 @@ def new_log(path: str | Path | None, observer: str | None) -> HandLog | None:
     return HandLog(Path(path), observer)
 
 
-def records(names: tuple[str, str], played: list[PlayedHand], first: int = 0) -> list[HandRecord]:
-    """Played hands as records, numbered from `first` on."""
+def records(names: tuple[str, str], played: list[PlayedHand]) -> list[HandRecord]:
+    """Played hands as records, numbered from 0 on."""
     states = betting_tree(RULES).states
     return [
         HandRecord(
-            first + k,
+            k,
             names[hand.dealer],
             names[1 - hand.dealer],
             states[hand.end].history,
