@@ -33,8 +33,8 @@ from counterplay.poker.betting.betting import (
     nodes_and_buckets,
     row_of,
 )
-from counterplay.poker.models.c45.learn import Attribute, Tree, learn
-from counterplay.poker.models.c45.tree import from_json, to_json
+from counterplay.poker.models.c45.learn import learn
+from counterplay.poker.models.c45.tree import Attribute, Tree, from_json, to_json
 from counterplay.poker.models.observe import (
     FEATURES,
     UNSEEN,
