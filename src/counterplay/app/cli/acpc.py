@@ -21,12 +21,12 @@ from counterplay.app.cli.display import (
 )
 from counterplay.app.cli.matches import end_facts, interval_text, seat_facts
 from counterplay.app.cli.options import PLAYER, AsJson, Command, Seed, integer, refuse_given
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, whole_number
 
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
     from counterplay.poker.acpc.client import AcpcResult
-    from counterplay.poker.acpc.programs import AcpcSeat
+    from counterplay.poker.acpc.server import AcpcSeat
 
 acpc = typer.Typer(
     help="Play limit hold'em by the protocol of the Annual Computer Poker Competition.",
@@ -70,12 +70,12 @@ def play(
 
     Ctrl-C prints what was won so far.
     """
-    from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
+    from counterplay.poker.acpc.client import LAST_PORT, MatchCut, play_acpc
+    from counterplay.poker.acpc.plan import past_states
     from counterplay.poker.acpc.player import AcpcPlayer
-    from counterplay.poker.acpc.programs import ADAPTIVE
-    from counterplay.poker.acpc.resume import past_states
+    from counterplay.poker.acpc.server import ADAPTIVE
 
-    check_port(port)
+    whole_number(port, 1, LAST_PORT, "a port")
     if (resume is None) != (name is None):
         raise BadParameter("--resume LOG and --name, the player's name in it, go together")
     past = [] if resume is None or name is None else past_states(resume, name)
@@ -178,8 +178,7 @@ def deal(
     """
     from counterplay.poker.acpc.dealer import MatchAborted
     from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
-    from counterplay.poker.acpc.programs import acpc_seat
-    from counterplay.poker.acpc.server import deal_acpc
+    from counterplay.poker.acpc.server import acpc_seat, deal_acpc
 
     if append and log is None:
         raise BadParameter("--append needs the log to append to: --log FILE")
@@ -264,7 +263,7 @@ def bots(
 
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.poker.acpc.programs import acpc_seat
+    from counterplay.poker.acpc.server import acpc_seat
     from counterplay.poker.bots.registry import BOTS
 
     written: dict[str, str] = {}

@@ -24,7 +24,7 @@ from counterplay.app.cli.display import (
     until_stopped,
 )
 from counterplay.app.cli.options import PLAYER, AsJson, Ray, Seed, integer, use_ray
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, whole_number
 
 if TYPE_CHECKING:
     from counterplay.core.base.progress import ProgressCallback
@@ -262,7 +262,6 @@ def _learn(
     from counterplay.core.kernels.rng import check_seed
     from counterplay.core.match.play import check_hands
     from counterplay.poker.adaptive.play import play_adaptive
-    from counterplay.poker.adaptive.player import check_iterations
     from counterplay.poker.match.match import new_log
     from counterplay.poker.players import bot
 
@@ -271,7 +270,7 @@ def _learn(
     plan = {name: options.pop(name) for name in ("log", "observer")}
     check_hands(hands)
     check_seed(seed)
-    check_iterations(options.get("iterations", 0))
+    whole_number(options.get("iterations", 0), 0, None, "iterations")
     target = new_log(plan["log"], plan["observer"])
     if target is not None:
         target.check()

@@ -333,8 +333,7 @@ def _of_street(game: Any, street: str) -> Any:
     """Information sets of a street of hold'em."""
     import numpy as np
 
-    from counterplay.poker.betting.betting import STREETS
-    from counterplay.poker.betting.rows import nodes_and_buckets
+    from counterplay.poker.betting.betting import STREETS, nodes_and_buckets
 
     if street not in STREETS:
         raise unknown("street", street, STREETS)
@@ -348,8 +347,8 @@ def _one_decision(
 ) -> None:
     """Prints the probabilities of one decision."""
     from counterplay.poker.betting.betting import LIMIT
+    from counterplay.poker.bots.bot import view
     from counterplay.poker.bots.table import TableBot, strategy_bot
-    from counterplay.poker.bots.text import view
     from counterplay.poker.holdem.table import Table
 
     if game.rules.betting != LIMIT:

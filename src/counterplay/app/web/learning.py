@@ -12,7 +12,7 @@ import math
 import threading
 from typing import Any
 
-from counterplay.poker.adaptive.words import WIDE, arm_text, spot_actions, spot_text
+from counterplay.poker.adaptive.belief import WIDE, arm_text, spot_actions, spot_text
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.quality import NORMAL_95
 

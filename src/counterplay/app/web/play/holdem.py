@@ -35,10 +35,11 @@ from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards import evaluator
 from counterplay.poker.cards.cards import N_CARDS, card_text
-from counterplay.poker.cards.deal import N_DEALT, new_deal
+from counterplay.poker.cards.deal import N_DEALT
 from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, MAIN_SHIFT, strength
+from counterplay.poker.histories.records import settle_deal
 from counterplay.poker.holdem.holdings import BestActionSearch
-from counterplay.poker.match.referee import ask_bot, bot_name, settle_deal, tell_bot
+from counterplay.poker.match.referee import ask_bot, bot_name, tell_bot
 
 FLOP = 1
 SAMPLES = {FLOP: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
@@ -166,7 +167,7 @@ class HoldemHand:
 
     @property
     def won(self) -> float:
-        gain = settle_deal(self.state, self.cards, new_deal())
+        gain = settle_deal(self.state, self.cards)
         return gain if self.seat == 0 else -gain
 
     def deal(self) -> list[int]:
