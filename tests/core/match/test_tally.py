@@ -10,8 +10,8 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.match import play as match_module
+from counterplay.core.match.kernels import merge_tallies, tally
 from counterplay.core.match.play import MOST_BLOCKS, BlockRange, block_ranges, blocks
-from counterplay.core.match.tally import merge_tallies, tally
 from counterplay.core.parallel import processes as processes_module
 
 

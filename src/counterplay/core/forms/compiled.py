@@ -271,8 +271,7 @@ def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int
 
 
 def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
-    """A digest of the rules without comments and layout, and of their parameters if these are
-    `fixed`."""
+    """A digest of the rules without layout, and of their parameters if these are `fixed`."""
     digest = hashlib.blake2b(digest_size=16)
     sizes = (rules.n_players, rules.state_size, rules.known_size)
     constants = tuple(int(word) for word in rules.constants)

@@ -79,8 +79,7 @@ class Game:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What can be done with the game: whether it can be listed, measured exactly, played by
-        bots, ..."""
+        """What can be done with the game: list it, measure it exactly, play bots, ..."""
         return self._capabilities
 
     def can(self, word: str) -> bool:
@@ -95,8 +94,7 @@ class Game:
 
     @property
     def unit(self) -> Unit:
-        """The unit of payoffs; as text what stands behind a number, such as `per game` or
-        `sb/h`."""
+        """The unit of payoffs; as text what stands behind a number: `per game`, `sb/h`."""
         return self._unit
 
     @property
@@ -116,8 +114,7 @@ class Game:
 
     @property
     def discovers_infosets(self) -> bool:
-        """Whether information sets are discovered while playing, so that strategies are hash
-        tables."""
+        """Whether information sets are discovered while playing: strategies are hash tables."""
         return self._representation.discovers
 
     @property
@@ -162,8 +159,7 @@ class Game:
 
     @property
     def keys(self) -> np.ndarray:
-        """uint64[n_infosets, 1 or 2]: the keys that the information sets of the tree have without
-        it."""
+        """uint64[m, 1 or 2]: the keys that the tree's information sets have without it."""
         keys: np.ndarray = self._representation.keys
         return keys
 
@@ -183,8 +179,7 @@ class Game:
 
     @cached_property
     def form(self) -> Any:
-        """The form that sampling solvers play on: the tree, or that of a game too large for
-        one."""
+        """The form that sampling solvers play on: the tree, or another where there is none."""
         return self._representation.form
 
     @cached_property
@@ -326,8 +321,7 @@ class Game:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the rules or the numbering of slots do; part of every file that holds
-        slots."""
+        """Changes when the rules or the numbering of slots do; part of files that hold slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         for part in self._representation.identity():
             digest.update(part)
@@ -335,8 +329,7 @@ class Game:
 
 
 class Payoff(NamedTuple):
-    """A query: the value to `player` against `against` of playing `by`, or of a best response
-    (None)."""
+    """A query: the value to `player` against `against` of `by`, or of a best response (None)."""
 
     player: int
     against: Strategy

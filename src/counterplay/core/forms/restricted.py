@@ -40,8 +40,7 @@ class RestrictedForm(NamedTuple):
 
 
 class DataBiasedForm(NamedTuple):
-    """DBR on any form with m rows of σ_fix: a coin at every information set of the restricted
-    player."""
+    """DBR on any form: a coin at every information set of the restricted player."""
 
     inner: Any
     fixed: Any  # σ_fix

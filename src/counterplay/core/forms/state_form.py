@@ -63,8 +63,7 @@ _STEP = ctypes.CFUNCTYPE(None, *[_POINTER] * 3, _NUMBER, _NUMBER, *[_POINTER] * 
 
 
 def state_shape(name: str, rules: StateRules) -> Shape:
-    """The sizes of rules, from their attributes `depth` (decisions of the longest history) and
-    `max_actions` (of a player)."""
+    """The sizes of rules, from their attributes `depth` and `max_actions`."""
     sizes = []
     for size, usual in (("depth", DEPTH), ("max_actions", ACTIONS)):
         value = getattr(rules, size, usual)

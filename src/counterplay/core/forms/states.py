@@ -29,8 +29,7 @@ MOST_DEPTH = 10_000
 
 @dataclass
 class TreeLists:
-    """The tree so far, in lists with one entry per node or per information set. Checks what the
-    rules give."""
+    """The tree so far, in lists per node or information set. Checks what the rules give."""
 
     n_players: int
     player: list[int] = field(default_factory=list)

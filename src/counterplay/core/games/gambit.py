@@ -103,8 +103,7 @@ class GambitRules:
 
 
 class Tokens:
-    """The tokens of a file: quoted texts, braces and words between spaces. Every error is a
-    `BadFile` that names the line."""
+    """The tokens of a file: quoted texts, braces and words. Errors name the line."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -212,8 +211,7 @@ def read_gambit(path: Path) -> GambitRules:
 
 
 class _Extensive:
-    """Reads `.efg`: nodes in prefix order. Names and payoffs stand at the first node of an
-    information set or outcome."""
+    """Reads `.efg`: nodes in prefix order; names and payoffs stand at their first node."""
 
     def __init__(self, tokens: Tokens, title: str) -> None:
         self.tokens, self.title = tokens, title

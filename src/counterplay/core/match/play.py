@@ -30,13 +30,12 @@ from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
 from counterplay.core.kernels.jit import clock, index
 from counterplay.core.kernels.rng import check_seed
-from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_blocks
+from counterplay.core.match.kernels import Blocks, Tally, new_workspace, play_policy_blocks, tally
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
 from counterplay.core.match.result import Adjusted, MatchResult, estimate
 from counterplay.core.match.several import play_several
-from counterplay.core.match.tally import Tally, tally
-from counterplay.core.parallel.jobs import Stop, stop_signals
-from counterplay.core.parallel.processes import cores, in_threads
+from counterplay.core.parallel.jobs import Stop, in_threads, stop_signals
+from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 
 MOST_HANDS = 10**9

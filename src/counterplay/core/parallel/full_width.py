@@ -82,8 +82,7 @@ def infoset_range(part: Partition, row: int, k: int) -> tuple[int, int]:
 
 @jit(inline=True)
 def sequences_of(plex: Treeplex | Side, part: Partition, row: int, k: int) -> tuple[int, int]:
-    """Returns the range of thread k's sequences in a row; the empty one is in the first row of the
-    first thread."""
+    """Thread k's sequences in a row; the empty one is in the first row of the first thread."""
     low = index(plex.first[index(part.low[row, k])]) + ONE
     high = index(plex.first[index(part.high[row, k])]) + ONE
     return ZERO if row == 0 and k == 0 else low, high

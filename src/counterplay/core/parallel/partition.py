@@ -128,8 +128,7 @@ def partition_form(
 
 
 def stages_of(plex: Treeplex | Side) -> np.ndarray:
-    """Returns int64[stages + 1]: bounds of the longest ranges of information sets in which none is
-    below another."""
+    """int64[stages + 1]: bounds of the longest ranges in which no set is below another."""
     latest = np.maximum.accumulate(_above(plex, -1))  # the last that is above any up to here
     bounds = [0]
     while bounds[-1] < len(latest):
@@ -170,8 +169,7 @@ def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int
 
 
 def subtrees_of(work: InfosetWork, limit: int) -> Subtrees:
-    """Returns the subtrees below the top, which has the information sets with more than `limit`
-    work below them."""
+    """The subtrees below the top: the sets with more than `limit` work below them."""
     top = np.append(work.total[:-1] - work.own > limit, True)  # the last is above all
     first = ~top[:-1] & top[work.above]
     roots = _roots(work.above, top, first)

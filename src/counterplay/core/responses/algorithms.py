@@ -63,8 +63,7 @@ def default_response(game: Game) -> str:
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
-    """The default solver of `algorithm`: its own, or in a game too large for a tree the default
-    sampler of that game."""
+    """The default solver of `algorithm`: its own, or without a tree that of the game."""
     if algorithm.sampled and not game.capabilities.full_width:
         return default_sampler(game)
     return algorithm.engine

@@ -26,8 +26,7 @@ LEAST_SECONDS = 1e-12  # of a task, where earlier ones took longer than their sh
 
 @dataclass(frozen=True)
 class ResponseParameters:
-    """The parameters of a response, without its limits. `player`: the responder; None: both
-    seats."""
+    """A response without its limits. `player`: the responder; None: both seats."""
 
     game: Game
     model: Strategy
@@ -78,8 +77,7 @@ class ResponseParameters:
 def compute_response(
     parameters: ResponseParameters, limits: Limits, folder: Path | None = None
 ) -> Response:
-    """Runs each seat until the limits, or the default ones where there are none. The seats share
-    `limits.seconds`."""
+    """Runs each seat until the limits, or the default ones; seats share `limits.seconds`."""
     limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)
@@ -111,8 +109,7 @@ class TimeBudget:
 
 
 def measure_response(response: Response, measure: Mapping[str, Any] | None) -> Response:
-    """`response.measured(**measure)`, or unchanged for None. Ctrl-C raises `Interrupted` with the
-    unmeasured response."""
+    """`response.measured(**measure)`, or unchanged for None; Ctrl-C keeps the response."""
     if measure is None:
         return response
     try:

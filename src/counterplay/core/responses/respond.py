@@ -91,8 +91,8 @@ def respond(
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
-    returns a profile. `model` is any player that is a table: a strategy or a result that has one
-    (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
+    returns a profile. `model` is any player that is a table: a strategy or a result that has one (a
+    run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
     `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` lp, which is
     exact, where it takes about a second at most and neither iterations nor a target are asked for;
@@ -101,18 +101,17 @@ def respond(
     per information set (see `confidence`). With `max_exploitability` instead of p: win the most
     while risking at most that much per game (below the value of the game; for both seats b1 + b2).
     0 asks for the best equilibrium against the model; without lp, for one within 0.01% of the
-    payoff range.
-    `target` is the exploitability of the restricted game at which to stop, `seconds` are those of
-    all seats, and of all p tried, together. The other arguments are as in `solve`. A run in
-    `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
-    response so far (of the first seat alone where the second was not begun), with
+    payoff range. `target` is the exploitability of the restricted game at which to stop, `seconds`
+    are those of all seats, and of all p tried, together. The other arguments are as in `solve`. A
+    run in `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result`
+    is the response so far (of the first seat alone where the second was not begun), with
     `max_exploitability` the best one within the limit, or None.
 
-    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure`
-    has the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
+    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
+    the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
     `max_exploitability` needs it there, and both seats. At most six values of p are tried, the
-    result is the largest p within the limit (with imperfect recall no strategy of the game plays
-    a mixture of two), and an estimate is within the limit when the upper end of its interval is.
+    result is the largest p within the limit (with imperfect recall no strategy of the game plays a
+    mixture of two), and an estimate is within the limit when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
@@ -269,16 +268,14 @@ def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable
 
 
 class _Bisection:
-    """Bisection over p. `safe`: the response with the largest p so far that risks at most the
-    limit."""
+    """Bisection over p. `safe`: the response with the largest p so far within the limit."""
 
     def __init__(self, limit: float, at: Callable[[float], Response]) -> None:
         self.limit, self.at = limit, at
         self.safe: Response | None = None
 
     def run(self, steps: int) -> tuple[Response, Response | None]:
-        """The response with the largest p within the limit, and the one with the smallest p
-        beyond it, None where p = 1 is within."""
+        """The responses with the largest p within the limit and the smallest beyond it, if any."""
         risky = self.at(1.0)
         if self._within(risky):
             self.safe = risky
@@ -309,8 +306,7 @@ def _p(response: Response) -> float:
 def _mix_to(
     parameters: ResponseParameters, limit: float, safe: Response, risky: Response
 ) -> Response:
-    """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
-    exploitation linear."""
+    """The mixture that risks `limit`; exploitability is convex in the weight, winnings linear."""
     best = safe
     low, high = 0.0, 1.0  # weight of the risky response
     for _ in range(MIXING_STEPS):

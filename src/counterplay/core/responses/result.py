@@ -152,8 +152,7 @@ class Response(Tabular):
 
 
 def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | None) -> bool:
-    """Whether a response is measured by a traversal of the boards with these options;
-    `BadParameter` where they are invalid."""
+    """Whether these options ask for a traversal of the boards; `BadParameter` if invalid."""
     if options is not None and not isinstance(options, Mapping):
         raise BadParameter(f"measure takes options by name, as {{'flops': 40}}, not {options!r}")
     return game.evaluator.check(options, 4 if player is None else 2)

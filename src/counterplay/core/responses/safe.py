@@ -143,8 +143,7 @@ class SafePlayer:
         return self.observe(node)
 
     def observe(self, end: int) -> float:
-        """Updates bank, model and strategy after a hand that ended at node `end`; returns the
-        payoff."""
+        """Updates bank, model and strategy after a hand that ended at node `end`; the payoff."""
         if end not in self._index:
             raise BadParameter(f"node {end!r} is no terminal node of {self.game.name}")
         alike = self._terminals.alike[self._index[end]]

@@ -57,8 +57,7 @@ def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
 
 
 class RestrictedGame(Problem):
-    """The game in which the opponent of `player` is restricted to follow a model with probability
-    p."""
+    """The game in which the opponent of `player` follows a model with probability p."""
 
     def __init__(
         self, game: Game, model: Strategy, player: int, p: Trust, algorithm: ResponseAlgorithm

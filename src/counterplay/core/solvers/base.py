@@ -52,8 +52,7 @@ class Problem:
         return form
 
     def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
-        """Returns the exploitability of a policy in this problem. `replies`: what computes best
-        replies."""
+        """The exploitability of a policy in this problem. `replies`: what computes best replies."""
         return policy_exploitability(self.game, policy, replies)
 
     def complete(self, learnt: Strategy) -> Strategy:
@@ -65,8 +64,7 @@ class Problem:
 
 
 class Solver(ABC):
-    """An iterative solver of one problem; None: an equilibrium of the game. `options`: the
-    parameters of the algorithm."""
+    """An iterative solver of one problem; None: an equilibrium of the game."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line
@@ -106,8 +104,7 @@ class Solver(ABC):
 
     @property
     def nodes_touched(self) -> int:
-        """Decision and terminal nodes visited; for full-width methods the nodes that a traversal of
-        the tree would visit."""
+        """Decision and terminal nodes visited; at full width, those of a traversal of the tree."""
         return int(self.counters[1])
 
     @property
@@ -158,8 +155,7 @@ class Solver(ABC):
         return self.problem.measure(policy, self.replies)
 
     def discount(self, factor: float) -> None:
-        """Multiplies the weight of all earlier iterations by `factor`, as when the game has changed
-        a little."""
+        """Multiplies the weight of all earlier iterations by `factor`."""
         raise BadParameter(f"{self.name} cannot discount what it has learnt; start it anew")
 
     def change_problem(self, problem: Problem) -> None:

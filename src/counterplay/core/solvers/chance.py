@@ -116,8 +116,7 @@ def chance_sampling(
     done: int,
     n: int,
 ) -> int:
-    """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
-    touched."""
+    """Iterations done + 1 .. done + n. Changes `tables`, `stack`, `rng`; the nodes touched."""
     touched = ZERO
     p = stack.n_players
     for t in range(done + 1, done + n + 1):
@@ -172,7 +171,7 @@ class ChanceSampling(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return n, chance_sampling(self._form, *worker.arguments, done, n)
+        return n, chance_sampling(self.form, *worker.arguments, done, n)
 
 
 SOLVER = ChanceSampling

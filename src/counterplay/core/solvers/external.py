@@ -199,7 +199,7 @@ class ExternalSampling(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return external_sampling(self._form, *worker.arguments, self.game.n_players, n, scale)
+        return external_sampling(self.form, *worker.arguments, self.game.n_players, n, scale)
 
 
 SOLVER = ExternalSampling

@@ -53,8 +53,7 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
-    """Returns the folder of one seat's run: a subfolder if both seats have a run (`player`
-    None)."""
+    """The folder of one seat's run: a subfolder if both seats have a run (`player` None)."""
     return folder / SEATS[seat] if player is None else folder
 
 
@@ -104,8 +103,7 @@ def create(folder: Path, solver: Solver, version: str) -> None:
 
 
 def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
-    """Writes the checkpoint, then the metrics and the strategy. A kill in between leaves an older
-    strategy, never a damaged one."""
+    """Writes the checkpoint, then the rest: a kill in between leaves an older strategy."""
     header = {"config": config_of(solver), "seconds": seconds, "metrics": metrics}
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))

@@ -162,9 +162,8 @@ def _solve(
     least: float | None = None,
     near: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Returns columns that maximise the objective; `least`: with at least this worst case; `near`:
-    and with the least distance from this plan. And by how much the objective falls per unit of
-    `least`."""
+    """Columns that maximise the objective; `least`: with at least this worst case; `near`: and with
+    the least distance from this plan. And by how much the objective falls per unit of `least`."""
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array, vstack
 

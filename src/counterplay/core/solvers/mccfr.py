@@ -28,15 +28,13 @@ from counterplay.core.parallel.pool import Worker
 from counterplay.core.solvers.base import Problem, one_of, probability
 from counterplay.core.solvers.history import (
     OutcomeTables,
-    new_workspace,
-    sample_history,
-    update_history,
-)
-from counterplay.core.solvers.interleaved import (
     batch_on,
     batch_size,
     is_valid,
+    new_workspace,
     outcome_sampling_interleaved,
+    sample_history,
+    update_history,
 )
 from counterplay.core.solvers.sampling import SamplingSolver
 
@@ -74,7 +72,7 @@ def outcome_sampling(
 
 class OutcomeSampling(SamplingSolver):
     """`epsilon`: exploration (the paper: 0.6). `averaging`: "optimistic", as in Algorithm 1, or
-    "stochastic". `interleave`: histories that each thread plays at once (`interleaved.py`), faster
+    "stochastic". `interleave`: histories that each thread plays at once (`history.py`), faster
     if tables are larger than the caches."""
 
     name = "mccfr"
@@ -113,10 +111,10 @@ class OutcomeSampling(SamplingSolver):
     def _new_workspace(self) -> Any:
         return new_workspace(*self._history_size)
 
-    def _new_buffer(self) -> np.ndarray:
+    def _new_buffer(self) -> Any:
         if self._interleave == 1:
             return super()._new_buffer()
-        dealt = lane_buffer(self._form, self._interleave)
+        dealt = lane_buffer(self.form, self._interleave)
         self._dealt = len(dealt)
         pending = np.zeros(batch_size(self._interleave, *self._history_size), dtype=np.int64)
         return np.concatenate([dealt, pending])
@@ -148,7 +146,7 @@ class OutcomeSampling(SamplingSolver):
     ) -> tuple[int, int]:
         kernel: Any = outcome_sampling if self._interleave == 1 else outcome_sampling_interleaved
         options = self._epsilon, self._optimistic, stride, scale
-        played, touched = kernel(self._form, *worker.arguments, done, n, *options)
+        played, touched = kernel(self.form, *worker.arguments, done, n, *options)
         return played, touched
 
 

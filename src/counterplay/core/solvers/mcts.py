@@ -73,8 +73,7 @@ class SearchPath(NamedTuple):
 
 @jit(inline=True)
 def bound_width(c: float, total: float) -> float:
-    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, is selected
-    first even with C = 0."""
+    """C·√(ln n_p), above 0 so that an untried action is selected first even with C = 0."""
     return max(c * sqrt(log(max(total, 2.0))), TINY)
 
 
@@ -191,9 +190,8 @@ def mean_of_visits(
     spread: np.ndarray,
 ) -> None:
     """Writes the mean visits and rewards of all copies at information sets low .. high - 1 to
-    `out`,
-    and the roots and `spread` that follow. Information sets without new visits stay as in the first
-    copy and in `before`, its spread."""
+    `out`, and the roots and `spread` that follow. Information sets without new visits stay as in
+    the first copy and in `before`, its spread."""
     many = float(len(copies))
     one = copies[0]
     for infoset in range(index(low), index(high)):
@@ -293,7 +291,7 @@ class TreeSearch(SamplingSolver):
 
     def _first(self, worker: Worker) -> np.ndarray:
         """The first slot of each information set, and last the number of slots."""
-        if self._hash_tables is None:
+        if self.hash_tables is None:
             first: np.ndarray = self.game.form.first
             return first
         infosets = infosets_of(worker)
@@ -302,7 +300,7 @@ class TreeSearch(SamplingSolver):
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """The used length of each table."""
         sets, slots = self._used
-        return slots, sets, len(tables.in_tree) if self._hash_tables is None else sets
+        return slots, sets, len(tables.in_tree) if self.hash_tables is None else sets
 
     def changes(self, before: SearchTables, tables: SearchTables) -> dict[str, np.ndarray]:
         visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
@@ -341,11 +339,10 @@ class TreeSearch(SamplingSolver):
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
         options = self._c, self._simulation, scale
-        return tree_search(self._form, *worker.arguments, n, *options)
+        return tree_search(self.form, *worker.arguments, n, *options)
 
     def _discount(self, worker: Worker, share: float) -> None:
-        """Keeps average rewards and reduces visits: averages then change faster, and exploration
-        increases."""
+        """Keeps average rewards and reduces visits, so that averages change faster."""
         tables = worker.tables
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits

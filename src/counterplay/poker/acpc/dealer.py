@@ -23,8 +23,8 @@ import numpy as np
 
 from counterplay.core.base.errors import CounterplayError, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.match.kernels import tally
 from counterplay.core.match.result import MatchResult, estimate
-from counterplay.core.match.tally import tally
 from counterplay.poker.acpc.client import PlayerConnection
 from counterplay.poker.acpc.log import LogWriter, score_line, state_line
 from counterplay.poker.acpc.plan import DealerLimits, MatchPlan

@@ -166,8 +166,8 @@ class PublicSampling(SamplingSolver):
 
     @property
     def _restriction(self) -> Restriction:
-        if self._restricted_form is not self._form:
-            self._restricted_form, self._of_form = self._form, restriction_of(self._form)
+        if self._restricted_form is not self.form:
+            self._restricted_form, self._of_form = self.form, restriction_of(self.form)
         return self._of_form
 
 
