@@ -310,18 +310,16 @@ def _text_of(function: Any, seen: set[int]) -> bytes:
 def _source(function: Any) -> bytes:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
+        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+        return "".join(
+            ast.dump(node)
+            for node in statements  # of the body, without the docstring
+            if not isinstance(node, ast.FunctionDef)
+            and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        ).encode()
     except (OSError, TypeError, SyntaxError):  # no source file
         code = function.__code__
         return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
-
-
-def _acts(node: ast.AST) -> bool:
-    """Whether a node is a statement of the body other than the docstring."""
-    return isinstance(node, ast.stmt) and not (
-        isinstance(node, ast.FunctionDef)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-    )
 
 
 def with_helpers(function: FunctionType, compiled: dict[FunctionType, Any]) -> FunctionType:

@@ -168,7 +168,7 @@ class StateStep:
             begin -= _MOVE
             position = self._positions.get(history[:begin])
         if position is None:
-            position = self._keep(b"", self._described(self.rules.root()))
+            position = self._keep(b"", self.rules.root())
         for low in range(begin, len(history), _MOVE):
             move = int.from_bytes(history[low : low + _MOVE], "little")
             state = position.state
@@ -176,31 +176,33 @@ class StateStep:
                 child = state.child(position.actions[move])
             except Exception as error:
                 raise explained(self.name, state, error) from error
-            position = self._keep(history[: low + _MOVE], self._described(child))
+            position = self._keep(history[: low + _MOVE], child)
         return position
 
-    def _keep(self, history: bytes, position: _Position) -> _Position:
+    def _keep(self, history: bytes, state: State) -> _Position:
+        """Describes and keeps the state after a history."""
         if len(self._positions) >= MOST_STATES:
             self._positions.clear()
-        self._positions[history] = position
-        return position
-
-    def _described(self, state: State) -> _Position:
         try:
-            return self._position(state)
+            position = self._positions[history] = self._position(state)
         except Exception as error:
             raise explained(self.name, state, error) from error
+        return position
 
     def _position(self, state: State) -> _Position:
         position = _Position()
         position.state, position.player = state, int(player_of(state, self.shape.n_players))
         position.actions, position.payoffs = (), (0.0,) * self.shape.n_players
+        position.cumulative = []
         if position.player == TERMINAL:
             position.payoffs = checked_payoffs(state.payoffs(), self.shape.n_players)
             return position
         position.actions = actions_of(state)
         if position.player == CHANCE:
-            position.cumulative = _cumulative(checked_chance(state.chance(), len(position.actions)))
+            probabilities = checked_chance(state.chance(), len(position.actions))
+            arrays = Distributions(rows=[probabilities]).arrays()
+            if not arrays["chance_uniform"][0]:
+                position.cumulative = arrays["chance_cumulative"].tolist()
             return position
         if len(position.actions) > self.shape.actions:
             raise BadGame(
@@ -228,12 +230,6 @@ def _history(row: Any) -> bytes:
     """The moves in a row of the workspace."""
     data: bytes = row.tobytes()[8 : 8 + int(row[0])]
     return data
-
-
-def _cumulative(probabilities: np.ndarray) -> list[float]:
-    """The running sum, as `draw_chance` of a tree takes it; empty where chance is uniform."""
-    arrays = Distributions(rows=[probabilities]).arrays()
-    return [] if arrays["chance_uniform"][0] else arrays["chance_cumulative"].tolist()
 
 
 def _drawn(position: _Position, rng: Any) -> int:
@@ -328,7 +324,9 @@ class _Prober:
                     break
                 action = int(rng.random() * len(actions))
                 if player != CHANCE:
-                    self._remember(row, before[player])
+                    if self.before.setdefault(row, before[player]) != before[player]:
+                        of = numbered(player)
+                        self.forgets = self.forgets or f"{self.label[row]!r} of {of}"
                     before[player] = (row, action)
                 size *= len(actions)
                 state = state.child(actions[action])
@@ -350,11 +348,6 @@ class _Prober:
                 f"text {label!r}; a game without a tree knows information sets by their text"
             )
         return player, label, self.lists.actions[row]
-
-    def _remember(self, row: int, before: Any) -> None:
-        if self.before.setdefault(row, before) != before and not self.forgets:
-            player = numbered(next(key[0] for key, i in self.infoset.items() if i == row))
-            self.forgets = f"{self.label[row]!r} of {player}"
 
 
 def probe_states(

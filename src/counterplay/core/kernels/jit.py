@@ -66,14 +66,11 @@ KEPT_VERSIONS = 4
 ROOMS = ("core", "poker")
 
 
-def _source_hash() -> str:
-    files = (path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
-    return hash_sources(sorted(files), PACKAGE, numba.__version__)[:16]
-
-
 def _writable_cache() -> str | None:
     """Returns the folder for compiled code; None, with a warning, if it cannot be used."""
-    folder = cache_root() / "kernels" / _source_hash()
+    files = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    sources = hash_sources(files, PACKAGE, numba.__version__)[:16]
+    folder = cache_root() / "kernels" / sources
     try:
         if not folder.is_dir():
             make_private(folder)
@@ -131,13 +128,11 @@ def _inline_function(
         COPY.fresh = False
 
 
-def _inline_without_copies() -> None:
-    """Replaces Numba's inliner, if it is the one that is known here."""
-    worker = inline_closurecall.InlineWorker
-    known = ("inline_function", "inline_ir", "run_untyped_passes")
-    if getattr(inline_closurecall, "copy", None) is copy and all(hasattr(worker, n) for n in known):
-        inline_closurecall.copy = COPY
-        worker.inline_function = _inline_function
+_INLINER = inline_closurecall.InlineWorker
+_KNOWN = all(hasattr(_INLINER, n) for n in ("inline_function", "inline_ir", "run_untyped_passes"))
+if _KNOWN and getattr(inline_closurecall, "copy", None) is copy:
+    inline_closurecall.copy = COPY
+    _INLINER.inline_function = _inline_function
 
 
 class _Compilations(event.Listener):
@@ -169,7 +164,6 @@ class _Compilations(event.Listener):
                 gc.enable()
 
 
-_inline_without_copies()
 _COMPILATIONS = _Compilations()
 event.register("numba:compile", _COMPILATIONS)  # type: ignore[no-untyped-call]
 

@@ -10,6 +10,7 @@ as hold'em's, name the `Match` that plays them instead.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -246,27 +247,18 @@ def _cluster_results(
     """The results of all blocks, in order, played by a cluster."""
     size = 1 if match.stateful or match.schedule.keep_hands else MOST_BLOCKS
     ranges = _split(match.schedule.all_blocks, size)
-    remote = RemoteMatch(type(match), match.game, *match.players, match.schedule)
-    for results in cluster.spread(_play_remote, ranges, remote, _prepare_remote):
+    shared = (type(match), match.game, match.players, match.schedule)
+    for results in cluster.spread(operator.call, ranges, shared, _prepare_remote):
         if stop():
             return
         yield from results
 
 
-class RemoteMatch(NamedTuple):
-    """A match that a cluster plays: the players as the caller gave them."""
-
-    kind: type[Match]
-    game: Game
-    a: Any
-    b: Any
-    schedule: MatchSchedule
-
-
-def _prepare_remote(match: RemoteMatch) -> PlayBlocks:
+def _prepare_remote(shared: tuple[type[Match], Game, Any, MatchSchedule]) -> PlayBlocks:
     """The function that plays blocks, in a process of the cluster."""
-    a, b = _writable_copy(match.a), _writable_copy(match.b)
-    return match.kind.runner(match.game, a, b, match.schedule)
+    kind, game, players, schedule = shared
+    a, b = map(_writable_copy, players)
+    return kind.runner(game, a, b, schedule)
 
 
 def _writable_copy(player: Any) -> Any:
@@ -277,10 +269,6 @@ def _writable_copy(player: Any) -> Any:
     if isinstance(player, Strategy):
         return Strategy(player.game, player.probabilities.copy()).for_player(player.player)
     return player
-
-
-def _play_remote(play: PlayBlocks, block_range: BlockRange) -> list[BlockResult]:
-    return play(block_range)
 
 
 def _collect(

@@ -116,7 +116,10 @@ def partition_form(
     for side, subtree, owner in zip(form, subtrees, owners, strict=True):
         thread = np.where(subtree.of < 0, -1, owner[subtree.of])
         # the roots of a thread's subtrees, which the top reads, come first
-        orders.append(renumbering_of(side, np.lexsort((subtree.inner, thread))))
+        infosets = np.lexsort((subtree.inner, thread))
+        counts = np.diff(side.first)[infosets]
+        place = np.append(0, np.cumsum(counts))
+        orders.append(Renumbering(infosets, _ranges(side.first[infosets], counts, place)))
         bounds.append(np.searchsorted(np.sort(thread), np.arange(threads + 1)))
     one = renumbered(form.one, orders[0], orders[1])
     two = renumbered(form.two, orders[1], orders[0])
@@ -295,13 +298,6 @@ def _partition_of(plex: Treeplex | Side, infosets: np.ndarray, bound: np.ndarray
     return Partition(
         below, after, low, high, np.array([True, two_stages]), np.array([two_stages, True])
     )
-
-
-def renumbering_of(side: Side, infosets: np.ndarray) -> Renumbering:
-    """Returns the renumbering with the information sets in this order."""
-    counts = np.diff(side.first)[infosets]
-    first = np.append(0, np.cumsum(counts))
-    return Renumbering(infosets, _ranges(side.first[infosets], counts, first))
 
 
 def _ranges(begin: np.ndarray, counts: np.ndarray, place: np.ndarray) -> np.ndarray:

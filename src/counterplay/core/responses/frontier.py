@@ -7,8 +7,6 @@ of an equilibrium and a best response give the straight line below.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -129,11 +127,9 @@ class Frontier(Tabular):
 
     def save_csv(self, path: str | Path) -> None:
         """Writes `columns` as a CSV file."""
-        out, columns = io.StringIO(), self.columns()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        files.write_text(Path(path), out.getvalue())
+        columns = self.columns()
+        rows = zip(*columns.values(), strict=True)
+        files.write_text(Path(path), files.csv_text([list(columns), *rows]))
 
     def columns(self) -> Columns:
         """A row for each p; estimates with half their 95% intervals."""

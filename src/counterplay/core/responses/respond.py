@@ -46,7 +46,7 @@ from counterplay.core.responses.compute import (
     response_of_runs,
     run_seats,
 )
-from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.result import Response, check_measure, responder_value
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.base import real
@@ -59,7 +59,6 @@ from counterplay.core.solvers.limits import (
     payoff_range,
 )
 from counterplay.core.solvers.lp import best_plans_within
-from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, resume_solver, run_solver
 
 DEFAULT_P = 0.75
@@ -219,7 +218,7 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
     game, model = parameters.game, parameters.model
     form, scale = game.sequence_form, payoff_range(game)
     sides = [(form[seat], form[1 - seat]) for seat in parameters.seats]
-    value = 0.0 if parameters.player is None else _value(parameters)
+    value = responder_value(game, parameters.player)
     against = []
     for seat, (own, _) in zip(parameters.seats, sides, strict=True):
         against.append(np.empty(own.n_sequences))
@@ -233,11 +232,6 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
         learnt = model.replace(Strategy.from_weights(game, weights), seat)
         runs.append(replace(run, strategy=learnt.for_player(seat)))
     return response_of_runs(parameters, runs)
-
-
-def _value(parameters: ResponseParameters) -> float:
-    """The value of the game for the responder, who has one seat."""
-    return game_value(parameters.game) * (1 if parameters.player == 0 else -1)
 
 
 def respond_within_measured(

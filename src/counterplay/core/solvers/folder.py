@@ -7,8 +7,6 @@ folder for each, `seat1` and `seat2`.
 
 from __future__ import annotations
 
-import csv
-import io
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,12 +115,8 @@ def write_metrics(folder: Path, metrics: list[Measurement]) -> None:
 
 
 def metrics_text(metrics: list[Measurement]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(Measurement._fields)
-    for row in metrics:
-        writer.writerow([row.iterations, f"{row.seconds:.6f}", row.nodes, repr(row.exploitability)])
-    return out.getvalue()
+    rows = [(n, f"{seconds:.6f}", nodes, repr(epsilon)) for n, seconds, nodes, epsilon in metrics]
+    return files.csv_text([Measurement._fields, *rows])
 
 
 def read_config(folder: Path) -> dict[str, Any]:
