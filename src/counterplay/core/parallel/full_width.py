@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numba.core import config as _config
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of
 from counterplay.core.forms.sequence import SequenceForm, Side, Treeplex, choose_best
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel import device_form
@@ -307,18 +307,14 @@ class ComputeOptions:
     def check(self) -> None:
         """`BadParameter` for an invalid value."""
         thread_count(self.threads)
-        if self.precision not in tuple(device_form.PRECISIONS):
-            names = ", ".join(device_form.PRECISIONS)
-            raise BadParameter(f"precision must be one of {names}, not {self.precision!r}")
+        one_of(self.precision, tuple(device_form.PRECISIONS), "precision")
         if self.precision != "double" and self.backend == "cpu":
             raise BadParameter("single precision is for a device; use backend=cuda or auto")
 
 
 def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) -> bool:
     """Whether a backend uses a device for this form; `BadParameter` if it cannot."""
-    if backend not in BACKENDS:
-        raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
-    if backend == "cpu":
+    if one_of(backend, BACKENDS, "backend") == "cpu":
         return False
     if backend == "cuda":
         if threads != 1:

@@ -17,7 +17,7 @@ import numpy as np
 
 from counterplay.core.base import display, files
 from counterplay.core.base.display import Columns, Tabular
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter, Interrupted, probability, real
 from counterplay.core.base.progress import ProgressCallback, no_progress, part, shown
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
@@ -32,7 +32,6 @@ from counterplay.core.responses.compute import (
     measure_response,
 )
 from counterplay.core.responses.result import Response
-from counterplay.core.solvers.base import probability, real
 from counterplay.core.solvers.limits import Limits, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
+from counterplay.core.base.errors import BadFile, BadParameter, Interrupted, real
 from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
@@ -49,7 +49,6 @@ from counterplay.core.responses.compute import (
 from counterplay.core.responses.result import Response, check_measure, responder_value
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
-from counterplay.core.solvers.base import real
 from counterplay.core.solvers.limits import (
     DEFAULT_SECONDS,
     Limits,

@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
-from counterplay.core.base.errors import BadParameter, UnknownName, shown
+from counterplay.core.base.errors import BadParameter, UnknownName, real, shown
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
 from counterplay.core.parallel.pool import check_threads, most_threads
 from counterplay.core.parallel.remote_pool import SYNC_INTERVAL, RemotePool
 from counterplay.core.parallel.remote_worker import LocalWorkers, RemoteWorkers
-from counterplay.core.solvers.base import Problem, Solver, real
+from counterplay.core.solvers.base import Problem, Solver
 
 
 def _is_solver(spec: Any) -> bool:

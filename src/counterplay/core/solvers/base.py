@@ -6,7 +6,6 @@ All state is in `arrays()`: saving writes these, resuming copies them back, bit 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, shown
+from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import SequenceForm
@@ -177,31 +176,3 @@ class Solver(ABC):
                 )
         for name, array in mine.items():
             array[:] = saved[name]
-
-
-def probability(value: Any, what: str) -> float:
-    """Returns `value` as a float in [0, 1], else raises `BadParameter`."""
-    number = real(value, what)
-    if not 0.0 <= number <= 1.0:
-        raise BadParameter(f"{what} must be from 0 to 1, not {shown(value)}")
-    return number
-
-
-def real(value: Any, what: str) -> float:
-    """Returns `value` as a finite float, else raises `BadParameter`."""
-    try:
-        number = (
-            float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
-        )
-    except OverflowError:  # an integer of over 300 digits
-        number = math.inf
-    if isinstance(value, bool) or not math.isfinite(number):
-        raise BadParameter(f"{what} must be a number, not {shown(value)}")
-    return number
-
-
-def one_of(value: Any, choices: tuple[str, ...], what: str) -> str:
-    """Returns `value` if it is one of `choices`, else raises `BadParameter`."""
-    if value not in choices:
-        raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {shown(value)}")
-    return str(value)

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, shown
+from counterplay.core.base.errors import BadParameter, flag, probability, real
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import FullWidthForm, tree_gradient, treeplex
 from counterplay.core.forms.strategy import Strategy
@@ -35,7 +35,7 @@ from counterplay.core.parallel.full_width import (
     thread_count,
     use_device,
 )
-from counterplay.core.solvers.base import Problem, Solver, probability, real
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
@@ -151,13 +151,6 @@ class FullWidth(Solver):
     def _run(self, n: int) -> int:
         self._regrets.run(self.iterations, n)
         return n * self.game.n_nodes
-
-
-def flag(value: Any, what: str) -> bool:
-    """Returns `value` if it is True or False, else raises `BadParameter`."""
-    if not isinstance(value, bool):
-        raise BadParameter(f"{what} must be True or False, not {shown(value)}")
-    return value
 
 
 def options_of_variant(variant: CFRVariant, *fields: str) -> dict[str, Any]:

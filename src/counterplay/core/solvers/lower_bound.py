@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, Interrupted, OutOfMemory, whole_number
+from counterplay.core.base.errors import (
+    BadParameter,
+    Interrupted,
+    OutOfMemory,
+    positive,
+    whole_number,
+)
 from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
@@ -37,7 +43,7 @@ from counterplay.core.solvers.algorithms import (
     options_of,
     sampling_solvers,
 )
-from counterplay.core.solvers.base import Problem, Solver, real
+from counterplay.core.solvers.base import Problem, Solver
 
 ALGORITHMS = ("mccfr", "mccfr-external", "mcts")  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # of learning, for both players and all learners together
@@ -376,11 +382,7 @@ def _check(
         whole_number(games, LEAST_GAMES, MOST_GAMES, "games")
     if iterations is not None:
         whole_number(iterations, 1, None, "iterations")
-    if seconds is None:
-        return
-    if real(seconds, "seconds") <= 0:
-        raise BadParameter(f"seconds must be above 0, not {seconds!r}")
-    if iterations is not None:
+    if seconds is not None and positive(seconds, "seconds") and iterations is not None:
         raise BadParameter("seconds are of all learners together and iterations of each; give one")
 
 

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.errors import BadParameter, CounterplayError, one_of
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import Side
-from counterplay.core.solvers.base import Problem, Solver, one_of
+from counterplay.core.solvers.base import Problem, Solver
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 DISTANCE_COST = 1e-5  # of a unit of distance, in units of payoff

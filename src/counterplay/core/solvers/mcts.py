@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of, real
 from counterplay.core.forms.access import (
     child,
     expanded_at,
@@ -39,7 +39,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.changes import SLOTS, ChangedRows
 from counterplay.core.parallel.pool import TOLERANT, Worker, maximum_of, part_of
-from counterplay.core.solvers.base import Problem, one_of, real
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.hash_tables import infosets_of
 from counterplay.core.solvers.sampling import SamplingSolver
 
@@ -251,7 +251,6 @@ class TreeSearch(SamplingSolver):
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
-        self._depth, self._players = game.depth, game.n_players
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
@@ -267,8 +266,10 @@ class TreeSearch(SamplingSolver):
         return tables
 
     def _new_workspace(self) -> SearchPath:
-        slot, infoset, player = (np.zeros(self._depth, t) for t in (np.int64, np.int64, np.int8))
-        return SearchPath(slot, infoset, player, np.zeros(self._players))
+        slot, infoset, player = (
+            np.zeros(self.game.depth, t) for t in (np.int64, np.int64, np.int8)
+        )
+        return SearchPath(slot, infoset, player, np.zeros(self.game.n_players))
 
     def new_mean(self) -> SearchTables:
         tables: SearchTables = self._pool.workers[0].tables

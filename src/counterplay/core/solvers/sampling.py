@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfMemory
+from counterplay.core.base.errors import BadParameter, OutOfMemory, probability
 from counterplay.core.forms.access import chance_buffer, chance_workspace
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
@@ -37,7 +37,7 @@ from counterplay.core.parallel.pool import (
     mean_of,
     part_of,
 )
-from counterplay.core.solvers.base import Problem, Solver, probability
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.hash_tables import (
     HashTables,
     infosets_of,
@@ -47,30 +47,24 @@ from counterplay.core.solvers.hash_tables import (
 
 
 class SamplingSolver(Solver):
-    """Samples histories of a form. `at_once`: histories that each thread interleaves."""
+    """Samples histories of a form, the game's own or a transformed one."""
 
     early: ClassVar[float] = EARLY  # see `core/parallel/pool.py`
     discovers: ClassVar[bool] = False  # plays games whose information sets are discovered
+    at_once = 1  # histories that each thread interleaves
     by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set
     #: Tables that each thread of a remote worker has for itself.
     private: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None,
-        threads: int = 1,
-        at_once: int = 1,
-        **options: Any,
+        self, game: Game, seed: int, problem: Problem | None = None, threads: int = 1, **more: Any
     ) -> None:
-        super().__init__(game, seed, problem, **options)
+        super().__init__(game, seed, problem, **more)
         if check_threads(threads, game) > 1:
-            self.options = {**options, "threads": threads}
+            self.options = {**more, "threads": threads}
         self.form = self.problem.form
         #: Growing tables, where information sets are discovered while playing.
         self.hash_tables: HashTables | None = None
-        self._at_once = at_once
         # information sets and slots that all copies number alike, since the last synchronisation
         self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
@@ -83,7 +77,7 @@ class SamplingSolver(Solver):
                     f"{game.name} are discovered while playing; use another algorithm"
                 )
             shape = rules_in(self.form).shape
-            self.hash_tables = HashTables(shape, self._new_tables, self.by_set, at_once)
+            self.hash_tables = HashTables(shape, self._new_tables, self.by_set, self.at_once)
         workers = [self.new_worker(k) for k in range(threads)]
         self.rng = workers[0].rng
         self._pool = self._new_pool(workers)
@@ -124,7 +118,7 @@ class SamplingSolver(Solver):
 
     def _check_not_interleaved(self) -> None:
         """Merging discovered information sets would renumber those of pending histories."""
-        if self._at_once > 1 and self.game.capabilities.discovered:
+        if self.at_once > 1 and self.game.capabilities.discovered:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, and there histories are interleaved "
                 f"by one thread only; leave out interleave"
@@ -140,9 +134,9 @@ class SamplingSolver(Solver):
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
         """The workspace of the form, for one history or several interleaved ones."""
-        if self._at_once > 1 and self.hash_tables is not None:
+        if self.at_once > 1 and self.hash_tables is not None:
             shape = rules_in(self.form).shape
-            return rules_workspace(shape, self._at_once * (shape.depth + 1))
+            return rules_workspace(shape, self.at_once * (shape.depth + 1))
         return chance_workspace(self.form, buffer)
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
