@@ -27,6 +27,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.registry import BOTS
+from counterplay.poker.bots.shipped import least_exploitable
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
 from counterplay.poker.models.model import learn_model
@@ -100,8 +101,9 @@ def portfolio(
     progress: ProgressCallback = no_progress,
 ) -> Portfolio:
     """Responses to `models`: names of bots and paths of saved models, a folder of them, or
-    strategies by name. `equilibrium`: trained by default. `p`: Pconf; `iterations`: per seat. The
-    results are cached in `folder`; `progress(share, what)` is called while they are computed."""
+    strategies by name. `equilibrium`: by default a shipped strategy of the game, or trained. `p`:
+    Pconf; `iterations`: per seat. The results are cached in `folder`; `progress(share, what)` is
+    called while they are computed."""
     game = game if isinstance(game, Game) else load(game)
     check_limit(game)
     if not can_pair(game):
@@ -112,7 +114,7 @@ def portfolio(
         check_same_game(game, equilibrium)
     maker = _Maker(game, _store(folder), progress)
     named = _models(models)
-    equilibrium = equilibrium or maker.equilibrium(len(named))
+    equilibrium = equilibrium or least_exploitable(game) or maker.equilibrium(len(named))
     members = []
     for k, (name, strategy) in enumerate(named.items()):
         maker.part = (k + 1) / (len(named) + 1), 1 / (len(named) + 1)
