@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from counterplay.core.evaluation.exact import BestResponse as BestResponse
     from counterplay.core.evaluation.exact import best_response as best_response
     from counterplay.core.evaluation.exact import expected_value as expected_value
-    from counterplay.core.evaluation.kuhn import kuhn_errors as kuhn_errors
     from counterplay.core.forms.checks import Checked as Checked
     from counterplay.core.forms.checks import check as check
     from counterplay.core.forms.game import Game as Game
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from counterplay.core.forms.tree import CHANCE as CHANCE
     from counterplay.core.forms.tree import TERMINAL as TERMINAL
     from counterplay.core.games.gambit_write import save_game as save_game
+    from counterplay.core.games.kuhn import kuhn_errors as kuhn_errors
     from counterplay.core.match.play import play_match as play_match
     from counterplay.core.match.result import MatchResult as MatchResult
     from counterplay.core.parallel.ray_cluster import on_ray as on_ray
@@ -118,7 +118,7 @@ _WHERE = {
     "best_response": "core.evaluation.exact",
     "expected_value": "core.evaluation.exact",
     "exploitability": "core.solvers.measures",
-    "kuhn_errors": "core.evaluation.kuhn",
+    "kuhn_errors": "core.games.kuhn",
     "Outcome": "app.reproduction.harness.base",
     "reproduce": "app.reproduction.harness.reproduce",
     "reproduce_all": "app.reproduction.harness.reproduce",

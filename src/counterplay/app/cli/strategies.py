@@ -97,7 +97,7 @@ def evaluate(
 def _exact_facts(profile: Any) -> dict[str, Any]:
     """The facts of a strategy for a game with a tree."""
     from counterplay.core.evaluation.exact import best_response, expected_value, exploitability
-    from counterplay.core.evaluation.kuhn import kuhn_errors
+    from counterplay.core.games.kuhn import kuhn_errors
 
     game = profile.game
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)

@@ -24,7 +24,7 @@ from counterplay.app.web.strategies import (
 )
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
-from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
+from counterplay.core.evaluation.exact import InfosetValues, infoset_values
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem import holdings

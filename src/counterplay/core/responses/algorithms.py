@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of, positive, probability
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.algorithms import ALGORITHMS, default_sampler
-from counterplay.core.solvers.base import one_of, probability, real
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.lp import is_quick
 
@@ -66,8 +65,7 @@ def default_response(game: Game) -> str:
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
-    """The default solver of `algorithm`: its own, or in a game too large for a tree the default
-    sampler of that game."""
+    """The default solver of `algorithm`: its own, or without a tree that of the game."""
     if algorithm.sampled and not game.capabilities.full_width:
         return default_sampler(game)
     return algorithm.engine
@@ -134,8 +132,7 @@ def confidence(
     if n.ndim != 1 or not np.all(np.isfinite(n)) or np.any(n < 0):
         raise BadParameter("counts must be one non-negative number per information set")
     probability(p_max, "p_max")
-    if real(s, "s") <= 0:
-        raise BadParameter(f"s must be above 0, not {s!r}")
+    positive(s, "s")
     if kind == "1-step":
         return p_max * (n >= 1)
     if kind == "10-step":

@@ -31,8 +31,7 @@ LEAST_SECONDS = 1e-12  # of a task, where earlier ones took longer than their sh
 
 @dataclass(frozen=True)
 class ResponseParameters:
-    """The parameters of a response, without its limits. `player`: the responder; None: both
-    seats."""
+    """A response without its limits. `player`: the responder; None: both seats."""
 
     game: Game
     model: Strategy
@@ -93,9 +92,9 @@ def compute_response(
     parameters: ResponseParameters, limits: Limits, folder: Path | None = None,
     started: dict[int, ResponseSolver] | None = None,
 ) -> Response:  # fmt: skip
-    """Runs each seat until the limits, or the default ones where there are none. The seats share
-    `limits.seconds`. `started`: the solver of each seat for another p, which goes on, or an empty
-    dictionary that gets them."""
+    """Runs each seat until the limits, or the default ones; seats share `limits.seconds`.
+    `started`: the solver of each seat for another p, which goes on, or an empty dictionary that
+    gets them."""
     limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)
@@ -140,8 +139,7 @@ class TimeBudget:
 
 
 def measure_response(response: Response, measure: Mapping[str, Any] | None) -> Response:
-    """`response.measured(**measure)`, or unchanged for None. Ctrl-C raises `Interrupted` with the
-    unmeasured response."""
+    """`response.measured(**measure)`, or unchanged for None; Ctrl-C keeps the response."""
     if measure is None:
         return response
     try:

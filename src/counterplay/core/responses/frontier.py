@@ -7,8 +7,6 @@ of an equilibrium and a best response give the straight line below.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +17,7 @@ import numpy as np
 
 from counterplay.core.base import display, files
 from counterplay.core.base.display import Columns, Tabular
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter, Interrupted, probability, real
 from counterplay.core.base.progress import ProgressCallback, no_progress, part, shown
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
@@ -40,7 +38,6 @@ from counterplay.core.responses.compute import (
     solvers_to_continue,
 )
 from counterplay.core.responses.result import Response
-from counterplay.core.solvers.base import probability, real
 from counterplay.core.solvers.limits import Limits, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
@@ -135,11 +132,9 @@ class Frontier(Tabular):
 
     def save_csv(self, path: str | Path) -> None:
         """Writes `columns` as a CSV file."""
-        out, columns = io.StringIO(), self.columns()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        files.write_text(Path(path), out.getvalue())
+        columns = self.columns()
+        rows = zip(*columns.values(), strict=True)
+        files.write_text(Path(path), files.csv_text([list(columns), *rows]))
 
     def columns(self) -> Columns:
         """A row for each p; estimates with half their 95% intervals."""

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
+from counterplay.core.base.errors import BadFile, BadParameter, Interrupted, real
 from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
@@ -51,10 +51,9 @@ from counterplay.core.responses.compute import (
     response_of_runs,
     run_seats,
 )
-from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.result import Response, check_measure, responder_value
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
-from counterplay.core.solvers.base import real
 from counterplay.core.solvers.limits import (
     DEFAULT_SECONDS,
     Limits,
@@ -64,7 +63,6 @@ from counterplay.core.solvers.limits import (
     payoff_range,
 )
 from counterplay.core.solvers.lp import best_plans_within
-from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, resume_solver, run_solver
 
 DEFAULT_P = 0.75
@@ -97,8 +95,8 @@ def respond(
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
-    returns a profile. `model` is any player that is a table: a strategy or a result that has one
-    (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
+    returns a profile. `model` is any player that is a table: a strategy or a result that has one (a
+    run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
     `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` lp, which is
     exact, where it takes about a second at most and neither iterations nor a target are asked for;
@@ -117,11 +115,11 @@ def respond(
     response so far (of the first seat alone where the second was not begun), with
     `max_exploitability` the best one within the limit, or None.
 
-    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure`
-    has the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
+    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
+    the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
     `max_exploitability` needs it there, and both seats. At most six values of p are tried, the
-    result is the largest p within the limit (with imperfect recall no strategy of the game plays
-    a mixture of two), and an estimate is within the limit when the upper end of its interval is.
+    result is the largest p within the limit (with imperfect recall no strategy of the game plays a
+    mixture of two), and an estimate is within the limit when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
@@ -230,7 +228,7 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
     game, model = parameters.game, parameters.model
     form, scale = game.sequence_form, payoff_range(game)
     sides = [(form[seat], form[1 - seat]) for seat in parameters.seats]
-    value = 0.0 if parameters.player is None else _value(parameters)
+    value = responder_value(game, parameters.player)
     against = []
     for seat, (own, _) in zip(parameters.seats, sides, strict=True):
         against.append(np.empty(own.n_sequences))
@@ -244,11 +242,6 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
         learnt = model.replace(Strategy.from_weights(game, weights), seat)
         runs.append(replace(run, strategy=learnt.for_player(seat)))
     return response_of_runs(parameters, runs)
-
-
-def _value(parameters: ResponseParameters) -> float:
-    """The value of the game for the responder, who has one seat."""
-    return game_value(parameters.game) * (1 if parameters.player == 0 else -1)
 
 
 def respond_within_measured(
@@ -279,16 +272,14 @@ def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable
 
 
 class _Bisection:
-    """Bisection over p. `safe`: the response with the largest p so far that risks at most the
-    limit."""
+    """Bisection over p. `safe`: the response with the largest p so far within the limit."""
 
     def __init__(self, limit: float, at: Callable[[float], Response]) -> None:
         self.limit, self.at = limit, at
         self.safe: Response | None = None
 
     def run(self, steps: int) -> tuple[Response, Response | None]:
-        """The response with the largest p within the limit, and the one with the smallest p
-        beyond it, None where p = 1 is within."""
+        """The responses with the largest p within the limit and the smallest beyond it, if any."""
         risky = self.at(1.0)
         if self._within(risky):
             self.safe = risky
@@ -319,8 +310,7 @@ def _p(response: Response) -> float:
 def _mix_to(
     parameters: ResponseParameters, limit: float, safe: Response, risky: Response
 ) -> Response:
-    """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
-    exploitation linear."""
+    """The mixture that risks `limit`; exploitability is convex in the weight, winnings linear."""
     best = safe
     low, high = 0.0, 1.0  # weight of the risky response
     for _ in range(MIXING_STEPS):

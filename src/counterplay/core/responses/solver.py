@@ -20,7 +20,6 @@ from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.restricted import (
     Restriction,
@@ -61,8 +60,7 @@ def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
 
 
 class RestrictedGame(Problem):
-    """The game in which the opponent of `player` is restricted to follow a model with probability
-    p."""
+    """The game in which the opponent of `player` follows a model with probability p."""
 
     def __init__(
         self, game: Game, model: Strategy, player: int, p: Trust, algorithm: ResponseAlgorithm
@@ -80,7 +78,7 @@ class RestrictedGame(Problem):
             "response": algorithm.name,
             "player": player,
             "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
-            "model": _digest(*_arrays_of(model)),
+            "model": _digest(*(getattr(model, name) for name in model._arrays)),
         }
 
     def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
@@ -184,13 +182,6 @@ def _full_width(
     low, high = player_infosets(game.form, restricted)
     fixed = model.probabilities[game.slots(restricted)]
     return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
-
-
-def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
-    """The arrays that identify a strategy."""
-    if isinstance(model, HashStrategy):
-        return model.keys, model.counts, model.probabilities
-    return (model.probabilities,)
 
 
 def _digest(*arrays: np.ndarray) -> str:

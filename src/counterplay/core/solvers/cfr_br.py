@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter, flag, one_of, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import (
     FullWidthForm,
@@ -28,8 +28,7 @@ from counterplay.core.forms.sequence import (
     plan_from_policy,
 )
 from counterplay.core.kernels.jit import jit
-from counterplay.core.solvers.base import Problem, Solver, one_of
-from counterplay.core.solvers.cfr import flag
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr_kernels import (
     CFRVariant,
     RegretTables,

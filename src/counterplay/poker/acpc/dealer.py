@@ -28,8 +28,8 @@ import numpy as np
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import CounterplayError, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.match.kernels import tally
 from counterplay.core.match.result import MatchResult, estimate
-from counterplay.core.match.tally import tally
 from counterplay.poker.acpc.client import PlayerConnection
 from counterplay.poker.acpc.plan import DealerLimits, MatchPlan, MatchSoFar, read_match
 from counterplay.poker.acpc.protocol import (

@@ -17,14 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter, probability, real, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
-from counterplay.core.solvers.base import probability, real
 from counterplay.poker.adaptive.bandit import GainEstimate
 from counterplay.poker.adaptive.belief import (
     PROBING,

@@ -24,6 +24,7 @@ from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.players import players_of
+from counterplay.core.match.kernels import tally
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.core.match.play import (
     Block,
@@ -37,9 +38,8 @@ from counterplay.core.match.play import (
     common_seat,
     is_adjusted,
 )
-from counterplay.core.match.tally import tally
-from counterplay.core.parallel.jobs import Stop
-from counterplay.core.parallel.processes import JobContext, Setup, Work, in_processes
+from counterplay.core.parallel.jobs import Stop, in_processes
+from counterplay.core.parallel.processes import JobContext, Setup, Work
 from counterplay.poker.betting.betting import LIMIT, BettingRules, PublicNodes, betting_tree
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.histories.acpc import write_acpc

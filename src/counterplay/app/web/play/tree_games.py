@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
-from counterplay.core.evaluation.exact import best_response
-from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
+from counterplay.core.evaluation.exact import InfosetValues, best_response, infoset_values
 from counterplay.core.forms.rules import CHANCE, TERMINAL
 from counterplay.core.match.luck_adjustment import adjusted_payoffs
 
