@@ -100,8 +100,11 @@ class HoldemResolver(PlayerResolver):
 
     def check_model(self, model: Strategy) -> None:
         rules, own = getattr(model.game, "rules", None), self.game.rules
-        same = isinstance(rules, HoldemRules) and rules.betting == own.betting
-        if not same or rules.abstraction.deck != own.abstraction.deck:
+        if (
+            not isinstance(rules, HoldemRules)
+            or rules.betting != own.betting
+            or rules.abstraction.deck != own.abstraction.deck
+        ):
             check_same_game(self.game, model)
 
     def _in_game(
