@@ -2,7 +2,8 @@
 
 The game is a betting tree (`poker/betting`: ACPC limit rules) and a card abstraction
 (`poker/abstraction`: buckets of effective hand strength, or others). An information set has the
-current bucket alone, so there is no perfect recall. Payoffs are in small bets.
+current bucket alone, so there is no perfect recall unless the buckets are nested. Payoffs are in
+small bets.
 
 `BettingGame` is its form for sampling kernels. All cards are dealt at the start; buckets are looked
 up when a street is reached. An information set is a decision of the betting tree and the acting
@@ -328,8 +329,8 @@ def _made(
 def _shares(
     abstraction: CardAbstraction, betting: BettingRules, folder: Path
 ) -> tuple[np.ndarray, ...]:
-    buckets = _made(abstraction, betting, LIMIT.board[-1], folder)[0]
-    shares = tuple(bucket_shares(buckets, abstraction.counts))
+    buckets, form = _made(abstraction, betting, LIMIT.board[-1], folder)
+    shares = tuple(bucket_shares(buckets, form.cards, abstraction.counts))
     for share in shares:
         share.setflags(write=False)
     return shares
@@ -364,6 +365,7 @@ GAME = GameSpec(
         "holdem(buckets=100,kind=percentile)",
         "holdem(preflop=50,flop=20,turn=20,river=10)",
         "holdem(buckets=100,kind=emd)",
+        "holdem(buckets=3,kind=nested)",
         "holdem(kind=sparbot)",
     ),
     arguments=lambda rules: rules.abstraction.arguments,
