@@ -296,8 +296,10 @@ def test_the_commands_know_the_adversary(tmp_path: Path) -> None:
     other = json.loads(typed(tmp_path, *words, "--adversary", "real", "--out", "other").stdout)
     assert one["payoff"] == other["payoff"]
     done = typed(tmp_path, *words[:4], "--max-risk", "100")
-    assert one_sentence(done) and "--max-risk is in mb/g" in done.stderr
+    assert one_sentence(done)
+    assert "--max-risk is in mb/g" in done.stderr
     holdem = ("always-call", "--game", "holdem(buckets=10)", "--adversary", "real")
     for command in ("respond", "frontier"):
         done = typed(tmp_path, command, *holdem, "-a", "mcdbr")
-        assert one_sentence(done) and "rnr or dbr, and the engine cfr-br; got" in done.stderr
+        assert one_sentence(done)
+        assert "rnr or dbr, and the engine cfr-br; got" in done.stderr
