@@ -99,12 +99,9 @@ class HoldemResolver(PlayerResolver):
         return strategy
 
     def check_model(self, model: Strategy) -> None:
-        rules, own = getattr(model.game, "rules", None), self.game.rules
-        if (
-            not isinstance(rules, HoldemRules)
-            or rules.betting != own.betting
-            or rules.abstraction.deck != own.abstraction.deck
-        ):
+        rules, own = model.game.rules, self.game.rules
+        holdem = isinstance(rules, HoldemRules) and rules.betting == own.betting
+        if not holdem or rules.abstraction.deck != own.abstraction.deck:
             check_same_game(self.game, model)
 
     def _in_game(

@@ -204,8 +204,8 @@ class CfrBrStreet:
         """Returns what classes win from holdings at showdowns, and meet at folds."""
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
         width = round_up(n)
-        followed: tuple[Any, ...] = ()
         units = self._units(reach if model is None else reach + model.reach)
+        followed: tuple[Any, ...] = ()
         if model is not None:
             followed = (model.words, model.street.path[1 - player], model.reach)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
