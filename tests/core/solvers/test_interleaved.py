@@ -152,7 +152,7 @@ def test_interleaved_holdem_sees_the_cards_of_its_own_deal() -> None:
             while street < form.nodes.street[node]:
                 street += 1
                 board = find_board(form.cards, deal, street)
-            bucket = bucket_of(form.cards, deal, board, int(form.nodes.player[node]), street)
+            bucket = bucket_of(form.cards, deal, board, int(form.nodes.player[node]), street, 0)
             place = h * batch.depth + k
             assert trail.infoset[place] == row_of(form.first_row, node, bucket)
             node = index(form.nodes.first_child[node] + trail.action[place])

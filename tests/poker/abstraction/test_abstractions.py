@@ -62,7 +62,7 @@ def by_links(cards: Cards, dealt: list[int]) -> list[list[int]]:
     found = []
     for street in range(4):
         board = find_board(cards, chance, street)
-        found.append([int(bucket_of(cards, chance, board, player, street)) for player in (0, 1)])
+        found.append([int(bucket_of(cards, chance, board, player, street, 0)) for player in (0, 1)])
     return found
 
 

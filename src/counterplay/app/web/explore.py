@@ -247,7 +247,7 @@ def _holding_policy(strategy: Any, path: list[int], board: tuple[int, ...]) -> H
     for at, child in pairwise(path):
         if tree.nodes.player[at] == tree.nodes.player[node]:
             reach *= probabilities(at)[:, ACTIONS.index(_action_taken(tree, at, child))]
-    buckets = holdings.buckets_on(table.cards, holdings.canonical_board(board))
+    buckets = holdings.bucket_codes(table, board, holdings.BOARD_SIZE.index(len(board)))
     return HoldingPolicy(buckets, probabilities(node), reach)
 
 

@@ -28,7 +28,7 @@ def _find_row(table: Table, deal: Deal, street: int, node: int) -> int:
     code = 0
     for k in range(street + 1):
         board = find_board(table.cards, deal, k)
-        code = code * table.carry[k] + bucket_of(table.cards, deal, board, 0, k)
+        code = code * table.carry[k] + bucket_of(table.cards, deal, board, 0, k, code)
     return int(row_of(table.first_row, index(node), code))
 
 

@@ -80,8 +80,8 @@ def _count(
         before = ZERO
         for street in range(STREETS):
             board = find_board(cards, chance, street)
-            one = index(bucket_of(cards, chance, board, 0, street))
-            two = index(bucket_of(cards, chance, board, 1, street))
+            one = index(bucket_of(cards, chance, board, 0, street, before // index(b)))
+            two = index(bucket_of(cards, chance, board, 1, street, before % index(b)))
             pair = one * index(b) + two
             if street == 0:
                 first[pair] += 1.0
@@ -257,8 +257,8 @@ def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
                     continue
                 deck[4], deck[5], deck[6] = low, middle, high
                 board = find_board(cards, chance, 1)
-                one = index(bucket_of(cards, chance, board, 0, 1))
-                two = index(bucket_of(cards, chance, board, 1, 1))
+                one = index(bucket_of(cards, chance, board, 0, 1, 0))
+                two = index(bucket_of(cards, chance, board, 1, 1, 0))
                 out[one * index(b) + two] += 1
     deck[4], deck[5], deck[6] = a, m, z
 

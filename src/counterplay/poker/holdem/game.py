@@ -157,7 +157,8 @@ def _look_up(cards: Any, chance: Deal, street: Any) -> None:
     board = chance.board[ZERO]
     for player in range(index(2)):
         holding = holding_of(chance, player, False) if street == 0 else chance.holding[player]
-        chance.bucket[index(street), player] = bucket_at(cards, street, board, holding)
+        before = chance.bucket[index(max(street - 1, 0)), player]
+        chance.bucket[index(street), player] = bucket_at(cards, street, board, holding, before)
     if street < 3:
         board = find_board(cards, chance, street + 1)
         for player in range(index(2)):

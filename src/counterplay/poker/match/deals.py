@@ -155,7 +155,7 @@ def _reach_street(
     table: Table, chance: Deal, board: int, player: int, street: int, code: np.ndarray
 ) -> None:
     """Appends a player's bucket of this street to its code."""
-    bucket = np.int64(bucket_of(table.cards, chance, board, player, street))
+    bucket = np.int64(bucket_of(table.cards, chance, board, player, street, code[player]))
     code[player] = code[player] * table.carry[street] + bucket
 
 

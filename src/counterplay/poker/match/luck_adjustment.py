@@ -70,11 +70,12 @@ class LuckWorkspace(NamedTuple):
 
 
 @jit(inner=True)
-def _pair(pairs: PairGame, chance: Deal, street: int, board: int) -> int:
-    """The pair of buckets as one index."""
-    one = index(bucket_of(pairs.cards, chance, board, 0, street))
-    two = index(bucket_of(pairs.cards, chance, board, 1, street))
-    return one * index(pairs.buckets) + two
+def _pair(pairs: PairGame, chance: Deal, street: int, board: int, before: int) -> int:
+    """The pair of buckets as one index; `before`: that of the street before."""
+    b = index(pairs.buckets)
+    one = index(bucket_of(pairs.cards, chance, board, 0, street, before // b))
+    two = index(bucket_of(pairs.cards, chance, board, 1, street, before % b))
+    return one * b + two
 
 
 @jit(inner=True)
@@ -96,8 +97,11 @@ def _mean_flop(pairs: PairGame, chance: Deal, value: np.ndarray, node: int) -> f
 
 
 @jit(inner=True)
-def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, street: int) -> float:
-    """The mean of `value[node]` over all cards of the turn or river."""
+def _mean_next(
+    pairs: PairGame, chance: Deal, value: np.ndarray, node: int, street: int, pair: int
+) -> float:
+    """The mean of `value[node]` over all cards of the turn or river; `pair`: of the street
+    before."""
     place = index(5 + street)
     card, total, count = chance.deck[place], 0.0, 0
     board, permutation = chance.board[ZERO], chance.permutation[ZERO]
@@ -107,7 +111,7 @@ def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, stre
         chance.deck[place] = other
         chance.board[ZERO], chance.permutation[ZERO] = board, permutation
         seen = find_board(pairs.cards, chance, street)
-        total += value[index(node), _pair(pairs, chance, street, seen)]
+        total += value[index(node), _pair(pairs, chance, street, seen, pair)]
         count += 1
     chance.deck[place] = card
     chance.board[ZERO], chance.permutation[ZERO] = board, permutation
@@ -166,13 +170,13 @@ def hand_correction(
             elif street == 1:
                 mean = _mean_flop(pairs, chance, value, node)
             else:
-                mean = _mean_next(pairs, chance, value, node, street)
+                mean = _mean_next(pairs, chance, value, node, street, pair)
             board = find_board(pairs.cards, chance, street)
-            pair = _pair(pairs, chance, street, board)
+            pair = _pair(pairs, chance, street, board, pair)
             correction += mean - value[index(node), pair]
-            bucket = np.int64(bucket_of(one.cards, chance, board, 0, street))
+            bucket = np.int64(bucket_of(one.cards, chance, board, 0, street, code[0]))
             code[0] = code[0] * one.carry[street] + bucket
-            bucket = np.int64(bucket_of(two.cards, chance, board, 1, street))
+            bucket = np.int64(bucket_of(two.cards, chance, board, 1, street, code[1]))
             code[1] = code[1] * two.carry[street] + bucket
         if step == ZERO:
             return correction

@@ -30,7 +30,14 @@ from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, LETTER, RAISE, BettingTree, betting_tree
 from counterplay.poker.betting.rows import row_of
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
-from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
+from counterplay.poker.cards.deal import (
+    FIRST_OF_BOARD,
+    Deal,
+    bucket_of,
+    find_board,
+    new_deal,
+    remembers,
+)
 from counterplay.poker.histories.records import RULES, HandRecord
 
 FEATURES = ("seat", "bets", "bets_in_phase", "own_bets", "bucket")
@@ -118,10 +125,10 @@ def _fill_buckets(
         deck[index(0)], deck[index(1)] = own[k, index(0)], own[k, index(1)]
         for j in range(index(5)):
             deck[index(FIRST_OF_BOARD) + j] = board[k, j]
-        row = 0
         for s in range(street[k] + 1):
             row = find_board(cards, deal, s)
-        out[k] = bucket_of(cards, deal, row, 0, street[k])
+            if s == street[k] or remembers(cards):
+                out[k] = bucket_of(cards, deal, row, 0, s, out[k])
 
 
 def check_limit(game: Game) -> None:
@@ -232,7 +239,8 @@ def expected_counts(
             for h in range(index(1 if known else N_HOLDINGS)):
                 for j in range(index(2)):
                     deck[j] = data.cards[index(low), j] if known else work.holdings[h, j]
-                work.bucket[index(r), h] = bucket_of(cards, work.deal, board, 0, r)
+                before = work.bucket[index(max(r - 1, 0)), h]
+                work.bucket[index(r), h] = bucket_of(cards, work.deal, board, 0, r, before)
         total = 1.0 if known else _weigh(data, low, high, policy, work)
         if known:
             work.weight[index(0)] = 1.0

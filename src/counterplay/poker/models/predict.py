@@ -134,7 +134,8 @@ def _deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> N
     board = find_board(stack.cards, ranges.chance, street)
     for h in range(index(N_HOLDINGS)):
         deck[ZERO], deck[ONE] = ranges.holdings[h, ZERO], ranges.holdings[h, ONE]
-        ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street)
+        before = ranges.bucket[h]
+        ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street, before)
 
 
 @jit

@@ -210,7 +210,7 @@ def _folds(street: Street, player: int, pure: bool) -> str:
     return _filled(FOLDS, {**marks, "COLUMNS": len(folds), "BY_COLUMN": _indented(cases, 4)})
 
 
-def _terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]:
+def terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]:
     """Returns code for the values of `tree_code`'s columns on the last street."""
     fold = "class_at_" if of_class else "at_"
     ranges, columns = range_columns(street, player), columns_of(street, player)
@@ -229,21 +229,31 @@ def _terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str
     return named | both
 
 
+def tree_of_terminals(
+    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
+    of_class: bool = False,
+) -> list[str]:  # fmt: skip
+    """Returns `tree_code` with the values of terminals from products with ranges."""
+    terminals, lines = terminal_code(street, player, of_class), []
+    for line in tree_code(street, player, own, onward):
+        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
+        for name, code in terminals.items():
+            line = line.replace(f" {name}", f" {code}")
+        lines.append(line)
+    return lines
+
+
 def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list[str]:
     """Returns `tree_code` with the columns of the street's kernels."""
 
     def onward(end: int) -> str:
         return f"scale * onward[below_start[{end} * STARTS + start]]"
 
-    terminals = _terminal_code(street, player, own is not None) if len(street.onward) == 0 else {}
-    lines = []
-    for line in tree_code(street, player, own, onward):
-        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
-        for name, code in terminals.items():
-            line = line.replace(f" {name}", f" {code}")
-        lines.append(line if terminals else line.replace("fold(", "column_of("))
+    if len(street.onward) == 0:
+        return tree_of_terminals(street, player, own, onward, own is not None)
+    lines = [line.replace("-fold(", "fold(") for line in tree_code(street, player, own, onward)]
     macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
-    return lines if terminals else [macro, *lines]
+    return [macro, *(line.replace("fold(", "column_of(") for line in lines)]
 
 
 def _learn_prior(street: Street, player: int) -> str:

@@ -85,8 +85,9 @@ def _count_deals(
         pair, swapped = ZERO, ZERO
         for street in range(4):
             board = find_board(cards, deal, street)
-            one = index(bucket_of(cards, deal, board, 0, street))
-            two = index(bucket_of(cards, deal, board, 1, street))
+            before = pair // index(n_buckets), pair % index(n_buckets)
+            one = index(bucket_of(cards, deal, board, 0, street, before[0]))
+            two = index(bucket_of(cards, deal, board, 1, street, before[1]))
             pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
             if street == 0:
                 counts.first[pair_now] += 1
