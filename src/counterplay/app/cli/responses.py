@@ -27,16 +27,39 @@ def _seat(player: str) -> int | None:
     return None if player == "both" else int(player) - 1
 
 
-def _algorithm(context: typer.Context, name: str | None, game: Any, ray: str | None) -> str:
-    """The given algorithm, or the game's default; refuses a seed and --ray if it is not sampled."""
-    from counterplay.core.responses.algorithms import default_response, response_algorithm
+def _algorithm(
+    context: typer.Context, given: tuple[str | None, str | None], game: Any, ray: str | None
+) -> tuple[str, str | None]:
+    """The given algorithm and engine, or the game's defaults for --adversary; refuses a seed where
+    nothing is drawn, and --ray if the algorithm is not sampled."""
+    from counterplay.core.responses.algorithms import (
+        choose_adversary,
+        default_response,
+        faces_real_adversary,
+        response_algorithm,
+    )
 
+    name, engine = choose_adversary(game, context.params["adversary"], *given)
     chosen = response_algorithm(name or default_response(game))
     if not chosen.sampled:
-        opt.refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
+        if not faces_real_adversary(game, engine):
+            opt.refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
         if ray is not None:
             raise BadParameter(f"{chosen.name} is not sampled; leave out --ray")
-    return chosen.name
+    return chosen.name, engine
+
+
+def _limit(game: Any, max_exploitability: float | None, max_risk: float | None) -> float | None:
+    """The limit on exploitability, b1 + b2, from either option."""
+    if max_risk is None:
+        return max_exploitability
+    if max_exploitability is not None:
+        raise BadParameter("give --max-exploitability or --max-risk, not both")
+    if not game.evaluator.on_request:
+        raise BadParameter(
+            f"--max-risk is in mb/g, a unit of hold'em; for {game.name} give --max-exploitability"
+        )
+    return max_risk / display.MILLIBETS
 
 
 def respond(
@@ -53,6 +76,10 @@ def respond(
     max_exploitability: Annotated[
         float | None, Option(help="Instead of p: win the most at this exploitability at most.")
     ] = None,
+    max_risk: Annotated[
+        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
+    ] = None,
+    adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseAlgorithm = None,
     engine: opt.Engine = None,
     iterations: opt.Iterations = None,
@@ -75,6 +102,7 @@ def respond(
     """
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
+    from counterplay.core.responses.compute import model_of
     from counterplay.core.responses.respond import DEFAULT_P
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -88,25 +116,27 @@ def respond(
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
-    if confidence is not None and max_exploitability is not None:
+    limited = max_exploitability is not None or max_risk is not None
+    if confidence is not None and limited:
         raise BadParameter(
-            "--max-exploitability searches for one p; --confidence gives one for each information "
-            "set"
+            "--max-exploitability and --max-risk search for one p; --confidence gives one for each "
+            "information set"
         )
-    if p is not None and max_exploitability is not None:
+    if p is not None and limited:
         raise BadParameter("give --p or --max-exploitability, not both")
     seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
-        players = players_of(loaded)
-        opponent = players.strategy(model)
-    chosen = _algorithm(context, algorithm, loaded, ray)
+        limit = _limit(loaded, max_exploitability, max_risk)
+        chosen, solver = _algorithm(context, (algorithm, engine), loaded, ray)
+        opponent = model_of(loaded, model, solver)
     options = {**opt.use_ray(ray), **options}
-    arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
+    arguments = {"algorithm": chosen, "engine": engine, "adversary": adversary, "seed": seed}
+    arguments |= {**limits, **options}
     trust = DEFAULT_P if p is None else p
-    how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
+    how = f"p{trust:g}" if limit is None else f"within-{limit:g}"
     where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
     display.check_new_run(where)
     hint = display.resume_hint("respond", where, game)
@@ -114,13 +144,12 @@ def respond(
         answer = partial(
             compute, loaded, opponent, seat, on_chunk=show, measure=measured, **arguments
         )
-        if max_exploitability is not None:
-            limit = max_exploitability
+        if limit is not None:
             response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
         else:
             trusted: Any = trust
             if confidence is not None:  # Pconf, from the counts of a model
-                counts = getattr(players.find(model), "observed", None)
+                counts = getattr(players_of(loaded).find(model), "observed", None)
                 if counts is None:
                     raise BadParameter(
                         "--confidence needs the counts of a model that was learnt from hands "
@@ -128,7 +157,7 @@ def respond(
                     )
                 trusted = trust_by_counts(counts, confidence, trust)
             response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
-    if max_exploitability is None:
+    if limit is None:
         display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
     else:
         _report(response, where, game, as_json)
@@ -246,6 +275,10 @@ def frontier(
     max_exploitability: Annotated[
         float | None, Option(help="Recommend a p of this exploitability at most.")
     ] = None,
+    max_risk: Annotated[
+        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
+    ] = None,
+    adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseAlgorithm = None,
     engine: opt.Engine = None,
     iterations: Annotated[
@@ -253,6 +286,7 @@ def frontier(
     ] = None,
     seconds: Annotated[float | None, opt.seconds_option("Seconds of solving for each p.")] = None,
     seed: opt.Seed = 0,
+    option: opt.SolverOptions = None,
     folder: Annotated[
         Path, Option("--out", help="Folder for frontier.csv and frontier.png.")
     ] = Path("results"),
@@ -265,27 +299,29 @@ def frontier(
 
     For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
     """
+    from counterplay.core.responses.compute import model_of
     from counterplay.core.responses.frontier import frontier as compute
-    from counterplay.poker.players import find_strategy
+    from counterplay.poker.players import game_of
 
     try:
         values = [float(text) for text in ps.split(",")]
     except ValueError:
         raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
-    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
-        raise BadParameter(
-            f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
-        )
+    loaded = game_of(model, game)
+    limit = _limit(loaded, max_exploitability, max_risk)
+    if limit is not None and not 0.0 < limit < math.inf:
+        raise BadParameter(f"--max-exploitability must be a number above 0, not {limit:g}")
     seat, measure = _seat(player), opt.measure_options(backend, flops)
     display.check_can_write(folder, "frontier.csv", "frontier.png")
-    opponent = find_strategy(model, game)
-    chosen = _algorithm(context, algorithm, opponent.game, None)
+    chosen, solver = _algorithm(context, (algorithm, engine), loaded, None)
+    opponent = model_of(loaded, model, solver)
     opt.use_ray(ray)
     options: dict[str, Any] = {"player": seat, "algorithm": chosen, "engine": engine, "seed": seed}
+    options |= {"adversary": adversary, **opt.read_options(option)}
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     try:
         with display.share_progress("frontier") as progress:
-            curve = compute(opponent.game, opponent, values, progress=progress, **options)
+            curve = compute(loaded, opponent, values, progress=progress, **options)
     except KeyboardInterrupt as stop:
         partial_curve: Any = stop.result if isinstance(stop, Interrupted) else None
         if partial_curve is None:
@@ -293,9 +329,9 @@ def frontier(
         else:
             done = f"{len(partial_curve.points)} of {len(values)}"
             err.print(f"stopped; this is the curve of the {done} values of p that were done.")
-            _show_frontier(partial_curve, max_exploitability, folder, as_json)
+            _show_frontier(partial_curve, limit, folder, as_json)
         raise typer.Exit(130) from None
-    _show_frontier(curve, max_exploitability, folder, as_json)
+    _show_frontier(curve, limit, folder, as_json)
 
 
 def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:

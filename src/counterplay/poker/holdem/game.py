@@ -255,9 +255,10 @@ class HoldemRules:
         """Returns the class that plays matches on real cards, from a higher layer."""
         return import_module("counterplay.poker.match.match").HoldemMatch
 
-    def cfr_br(self, game: Any, settings: Any) -> Any:
+    def cfr_br(self, game: Any, settings: Any, restriction: Any) -> Any:
         """Returns the engine of CFR-BR, from a higher layer."""
-        return import_module("counterplay.poker.vector.cfr_br").HoldemCfrBr(game, settings)
+        engine = import_module("counterplay.poker.vector.cfr_br").HoldemCfrBr
+        return engine(game, settings, restriction)
 
     @property
     def tree(self) -> BettingTree:

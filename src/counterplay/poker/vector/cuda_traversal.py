@@ -38,6 +38,7 @@ from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import FixedSeat as SeatStrategy
 
 THREADS = 128  # in a block
+FEW_THREADS = 32  # in a block that reads sums by card, which then stay in its cache
 RIVERS_AT_ONCE = 48  # rivers in one matrix product: all of a turn
 
 
@@ -132,7 +133,7 @@ class _DeviceStreet:
         device.multiply(boards.meetings[:, boards.width :], ranges[:, :, shown:], fold_products)
         onward, start, starts_below, scale = below
         self._up(
-            (across, N_HOLDINGS), (THREADS,),
+            (N_HOLDINGS, -(-self.starts // FEW_THREADS)), (FEW_THREADS,),
             (products, fold_products, ranges, self.payoff, boards.words, boards.position,
              boards.class_of, boards.own, boards.weight, self.policy, onward, start,
              np.int32(many), np.int32(boards.n), np.int32(boards.width), np.int32(classes),
