@@ -46,7 +46,7 @@ lint: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory -j 3 lint warm browser
-	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not cluster and not first"  # one more than processors, since some wait; neighbours share kernels
+	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/core/cluster -m "not slow and not cluster and not first"  # one more than processors, since some wait; neighbours share kernels
 
 test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute
 	$(BIN)/pytest -m cluster tests/core/cluster
