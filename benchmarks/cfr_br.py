@@ -1,12 +1,18 @@
-"""CFR-BR in limit hold'em on a CUDA device: exploitability over time.
+"""Players of limit hold'em: training on a CUDA device, and exploitability over time.
 
-    python -m benchmarks.cfr_br GAME [--seconds 300] [--points 4] [--exact] [--out OUT]
+    python -m benchmarks.cfr_br GAME [--algorithm cfr-br] [--seconds 300] [--points 4] [--out OUT]
+    python -m benchmarks.cfr_br --exact FILE [FILE ...] [--out OUT]
 
-Trains a player, for example `holdem(buckets=100,kind=classes)`, and measures its average strategy
-on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`), with its
-probabilities in steps of 1/255 at the end; `--exact` adds its exploitability over every board. Adds
-a row for each measurement to benchmarks/cfr_br.csv: mb/g averaged over the seats, half the width of
-the interval beside it (0: exact). `--out`: a folder for that file and the strategy.
+The first trains a player, for example of `holdem(buckets=100,kind=classes)`, and measures its
+average strategy on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`);
+`--flops 0` measures nothing. The strategy goes to the folder OUT with its probabilities in the
+finest steps that fit into 5 MB, measured once more so. `--checkpoint FILE`: training goes on from
+that file if it is there, and leaves its state in it.
+
+The second measures such files over every board; those of one game share a traversal.
+
+Both add a row for each measurement to benchmarks/cfr_br.csv, and copy that to OUT: mb/g averaged
+over the seats, half the width of the interval beside it (0: exact). Steps 0: not quantised.
 """
 
 from __future__ import annotations
@@ -14,24 +20,31 @@ from __future__ import annotations
 import argparse
 import csv
 import re
+import shlex
 import shutil
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import counterplay as cp
 from benchmarks.measure import write_rows
+from counterplay.core.base import files
+from counterplay.core.forms.game import Payoff
+from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
+from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 
 OUT = Path(__file__).parent / "cfr_br.csv"
-HEADER = ["game", "seed", "iterations", "seconds", "flops", "mb_per_game", "plus_minus"]
+HEADER = ["game", "algorithm", "seed", "iterations", "seconds", "steps", "digest", "flops"]
+HEADER += ["mb_per_game", "plus_minus"]
+TRAINED = ("algorithm", "seed", "iterations", "seconds")  # facts of a file
+ALGORITHMS = ("cfr-br", "mccfr-public", "mcts")
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
-STEPS = 255  # of quantised probabilities
-CHUNK = 50  # iterations between two looks at the clock
+MEASURING_SEED = 3
+PIECE_SECONDS = 0.4  # of training between two looks at the clock
 SAY_SECONDS = 20.0  # between two lines of progress
 BEGUN = time.monotonic()
 
@@ -41,88 +54,148 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - BEGUN:6.1f}] {text}", flush=True)
 
 
+def options_of(algorithm: str, backend: str) -> dict[str, Any]:
+    """Return the options of a solver."""
+    if algorithm == "mcts":
+        return {"c": 17.0, "threads": cores()}  # the article's C
+    return {"backend": backend}
+
+
 class Training:
     """A solver and the seconds that it has had."""
 
-    def __init__(self, game: str, seed: int, options: dict[str, Any]) -> None:
+    def __init__(self, game: str, algorithm: str, seed: int, backend: str) -> None:
         self.game = cp.load(game)
         say(f"{self.game.name}: {self.game.form.n_slots:,} slots")
-        self.solver: Solver = new_solver(self.game, "cfr-br", seed, options)
-        self.solver.step(1)  # kernels are compiled
-        self.seconds = 0.0
-        say("compiled")
+        self.solver: Solver = new_solver(self.game, algorithm, seed, options_of(algorithm, backend))
+        self.seconds, self.piece = 0.0, 1
+
+    def restore(self, path: Path) -> None:
+        """Go on from a checkpoint, where there is one."""
+        if path.exists():
+            arrays, header = files.read_arrays(path, "checkpoint")
+            self.solver.restore(arrays, str(path))
+            self.seconds = float(header["seconds"])
+            say(f"goes on after {self.seconds:.0f} s, {self.solver.iterations:,} iterations")
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint."""
+        header = {"seconds": self.seconds}
+        files.write_arrays(path, "checkpoint", self.solver.arrays(), header)
 
     def train(self, seconds: float) -> None:
         """Train until it has had so many seconds."""
-        said, done, before = time.monotonic(), self.solver.iterations, time.monotonic()
+        self.solver.step(1)  # kernels are compiled
+        say("training")
+        said, done = time.monotonic(), self.solver.iterations
         while self.seconds < seconds:
-            self.solver.step(CHUNK)
+            before = time.monotonic()
+            self.solver.step(self.piece)
             now = time.monotonic()
-            self.seconds, before = self.seconds + now - before, now
+            self.seconds += now - before
+            self.piece = 1 + int(self.piece * min(2.0, PIECE_SECONDS / max(now - before, 1e-6)))
             if now - said > SAY_SECONDS:
                 rate = (self.solver.iterations - done) / (now - said)
                 say(f"{self.seconds:.0f} s, {self.solver.iterations:,} iterations, {rate:.1f}/s")
                 said, done = now, self.solver.iterations
 
-    def measure(self, strategy: cp.Strategy, flops: int, backend: str) -> None:
-        """Measure on so many flops, or on all (0), and add a row to the file."""
-        options: dict[str, Any] = {"flops": flops, "seed": 3} if flops else {}
-        result = cp.exploitability(self.game, strategy, backend=backend, **options)
-        mean, error = MB * float(result), MB * float(getattr(result, "error", 0.0))
+    @property
+    def facts(self) -> dict[str, Any]:
         solver = self.solver
-        row = [self.game.name, solver.seed, solver.iterations, round(self.seconds, 1)]
-        row += [flops or "all", round(mean, 2), round(error, 2)]
-        rows: list[Sequence[object]] = []
-        if OUT.exists():
-            with OUT.open() as file:
-                rows = list(csv.reader(file))[1:]
-        write_rows(OUT, HEADER, [*rows, row])
-        say("  ".join(f"{name} {value}" for name, value in zip(HEADER, row, strict=True)))
+        values = (solver.name, solver.seed, solver.iterations, round(self.seconds, 1))
+        return dict(zip(TRAINED, values, strict=True))
 
 
-def quantised(strategy: cp.Strategy, steps: int = STEPS) -> cp.Strategy:
-    """Return the strategy with probabilities in whole steps that sum to 1 (largest remainders)."""
-    first = strategy.game.form.first
-    scaled = strategy.probabilities * steps
-    whole = np.floor(scaled)
-    owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    missing = steps - np.add.reduceat(whole, first[:-1]).round().astype(np.int64)
-    order = np.lexsort((-(scaled - whole), owner))
-    rank = np.arange(len(whole)) - first[owner]
-    whole[order] += rank < missing[owner]
-    return cp.Strategy(strategy.game, whole / steps)
+def measure(
+    strategies: Sequence[cp.Strategy], facts: Sequence[dict[str, Any]], flops: int, backend: str
+) -> None:
+    """Measure strategies of one game on so many flops, or on all (0), and add rows to the file."""
+    game = strategies[0].game
+    options: dict[str, Any] = {"flops": flops, "seed": MEASURING_SEED} if flops else {}
+    asked = [Payoff(player, one) for one in strategies for player in (0, 1)]
+    values = game.evaluator.payoffs(asked, backend=backend, **options)
+    for k, (strategy, one) in enumerate(zip(strategies, facts, strict=True)):
+        total = values[2 * k] + values[2 * k + 1]
+        mean, error = MB * float(total), MB * float(getattr(total, "error", 0.0))
+        row = [game.name, *(one[name] for name in TRAINED), one.get("steps", 0)]
+        row += [digest(strategy), flops or "all", round(mean, 2), round(error, 2)]
+        add_row(row)
+
+
+def add_row(row: Sequence[object]) -> None:
+    """Add a row to the file."""
+    rows: list[Sequence[object]] = []
+    if OUT.exists():
+        with OUT.open() as file:
+            rows = list(csv.reader(file))[1:]
+    write_rows(OUT, HEADER, [*rows, row])
+    say("  ".join(f"{name} {value}" for name, value in zip(HEADER, row, strict=True)))
+
+
+def train(given: argparse.Namespace) -> None:
+    """Train a player, measure it on its way, and save it."""
+    training = Training(given.game, given.algorithm, given.seed, given.backend)
+    if given.checkpoint is not None:
+        training.restore(given.checkpoint)
+    for point in range(given.points - 1, -1, -1):
+        if training.seconds < given.seconds / 2**point:
+            training.train(given.seconds / 2**point)
+            if given.flops:
+                strategy = training.solver.strategy()
+                measure([strategy], [training.facts], given.flops, given.backend)
+    if given.checkpoint is not None:
+        training.save(given.checkpoint)
+    if given.out is not None:
+        command = shlex.join(["python", "-m", "benchmarks.cfr_br", *given.words])
+        name = re.sub(r"\W+", "-", f"{training.game.name} {given.algorithm}").strip("-")
+        path = given.out / f"{name}.npz"
+        facts = {**training.facts, "command": command}
+        strategy = write_quantised(path, training.solver.strategy(), facts)
+        facts = read_facts(path)
+        say(f"{path}: {path.stat().st_size:,} bytes, {facts['steps']} steps")
+        if given.flops:
+            measure([strategy], [facts], given.flops, given.backend)
+
+
+def measure_files(given: argparse.Namespace) -> None:
+    """Measure files of players over every board, or on so many flops as are given."""
+    by_game: dict[str, list[Path]] = {}
+    for path in given.exact:
+        by_game.setdefault(read_facts(path)["game"], []).append(path)
+    for paths in by_game.values():
+        say(", ".join(map(str, paths)))
+        facts = [read_facts(path) for path in paths]
+        game = cp.load(facts[0]["game"])
+        strategies = [read_quantised(path, game) for path in paths]
+        measure(strategies, facts, given.flops or 0, given.backend)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     summary, _, _ = (__doc__ or "").partition("\n")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cfr_br", description=summary)
-    parser.add_argument("game", help="for example holdem(buckets=100,kind=classes)")
+    parser.add_argument("game", nargs="?", help="for example holdem(buckets=100,kind=classes)")
+    parser.add_argument("--exact", type=Path, nargs="+", metavar="FILE", help="players to measure")
+    parser.add_argument("--algorithm", default="cfr-br", choices=ALGORITHMS)
     parser.add_argument("--seconds", type=float, default=300.0, help="of training")
     parser.add_argument("--points", type=int, default=4, help="measurements, each time doubled")
-    parser.add_argument("--flops", type=int, default=48, help="of a measurement")
-    parser.add_argument("--exact", action="store_true", help="at the end also on every board")
+    parser.add_argument("--flops", type=int, help="of a measurement: 48 in training, else all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")
+    parser.add_argument("--checkpoint", type=Path, help="to go on from, and to write")
     parser.add_argument("--out", type=Path, help="a folder for the strategy and the file")
     given = parser.parse_args(arguments)
-    training = Training(given.game, given.seed, {"backend": given.backend})
-    strategy = training.solver.strategy()
-    for point in range(given.points - 1, -1, -1):
-        training.train(given.seconds / 2**point)
-        strategy = training.solver.strategy()
-        if point == 0:
-            strategy = quantised(strategy)
-        training.measure(strategy, given.flops, given.backend)
+    given.words = sys.argv[1:] if arguments is None else [*arguments]
+    if (given.game is None) == (given.exact is None):
+        parser.error("give a game to train a player, or --exact with files of players")
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
-        name = re.sub(r"\W+", "-", training.game.name).strip("-")
-        steps = np.rint(strategy.probabilities * STEPS).astype(np.uint8)
-        np.savez_compressed(given.out / f"{name}.npz", steps=steps)
+    if given.exact is None:
+        given.flops = 48 if given.flops is None else given.flops
+        train(given)
+    else:
+        measure_files(given)
+    if given.out is not None and OUT.exists():
         shutil.copy(OUT, given.out / OUT.name)
-    if given.exact:
-        training.measure(strategy, 0, given.backend)
-        if given.out is not None:
-            shutil.copy(OUT, given.out / OUT.name)
 
 
 if __name__ == "__main__":

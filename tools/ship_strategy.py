@@ -1,11 +1,11 @@
 """Adds a strategy that `benchmarks/cfr_br.py` trained to those that come with the package, or
 replaces it:
 
-    python tools/ship_strategy.py NAME FILE.npz --summary TEXT --command COMMAND --date 2026-11-18
+    python tools/ship_strategy.py NAME FILE.npz --summary TEXT --date 2026-11-18
 
-Writes `poker/bots/strategies/NAME.npz` and its entry in `index.json`. The game is that of the
-command; iterations and exploitability are those of its row of `benchmarks/cfr_br.csv` that was
-measured on all flops.
+Writes `poker/bots/strategies/NAME.npz` and its entry in `index.json`. Game, algorithm, iterations
+and command are those of the file; its exploitability is that of the row of
+`benchmarks/cfr_br.csv` with the same probabilities that was measured on all flops.
 """
 
 from __future__ import annotations
@@ -13,31 +13,21 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.bots.shipped import (
-    FOLDER,
-    INDEX,
-    KIND,
-    LISTED,
-    NAME,
-    ShippedStrategy,
-    read_index,
-    read_strategy,
-)
+from counterplay.poker.bots.quantised import digest, read_facts, read_quantised
+from counterplay.poker.bots.shipped import FOLDER, INDEX, LISTED, NAME, ShippedStrategy, read_index
 
 ROWS = Path(__file__).parent.parent / "benchmarks" / "cfr_br.csv"
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
 DIGITS = 6  # of an exploitability in sb/h
+MOST_IN_ALL = 25_000_000  # bytes
+FROM_FILE = ("game", "algorithm", "seed", "iterations", "command")
 
 
 @dataclass(frozen=True)
@@ -46,47 +36,43 @@ class Description:
 
     name: str
     summary: str
-    command: str
     date: str
 
 
-def ship(steps: np.ndarray, about: Description, folder: Path = FOLDER) -> ShippedStrategy:
-    """Writes both files. `steps`: uint8[n_slots], 255 in each information set."""
+def ship(file: Path, about: Description, folder: Path = FOLDER) -> ShippedStrategy:
+    """Writes both files."""
     if NAME.fullmatch(about.name) is None:
         raise BadParameter(f"a name has small letters, digits and hyphens, not {about.name!r}")
-    game = cp.load(shlex.split(about.command)[3])  # python -m benchmarks.cfr_br GAME
-    measured, path = _exact_row(game.name), folder / f"{about.name}.npz"
-    header = {"game": game.name, "fingerprint": game.fingerprint}
-    files.write_arrays(path, KIND, {"steps": steps}, header, small=True)
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    read_strategy(path, sha256, game)  # an error for a sum other than 1
-    mb_per_game = float(measured["mb_per_game"])
+    path, index, content = folder / f"{about.name}.npz", folder / INDEX, file.read_bytes()
+    mb_per_game = exact_value(read_quantised(file))
+    listed = read_index(index) if index.exists() else ()
+    others = [one for one in listed if one.name != about.name]
+    size = sum((folder / f"{one.name}.npz").stat().st_size for one in others) + len(content)
+    if size > MOST_IN_ALL:
+        raise BadParameter(f"all strategies together would have {size / 1e6:.1f} MB; 25 at most")
+    facts = read_facts(file)
     entry = ShippedStrategy(
         **asdict(about),
-        game=game.name,
-        algorithm="cfr-br",
-        seed=int(measured["seed"]),
-        iterations=int(measured["iterations"]),
+        **{name: facts[name] for name in FROM_FILE},
         exploitability=round(mb_per_game / MB, DIGITS),
         mb_per_game=mb_per_game,
         measured="exact",
-        sha256=sha256,
+        sha256=hashlib.sha256(content).hexdigest(),
     )
-    index = folder / INDEX
-    others = read_index(index) if index.exists() else ()
-    listed = [one for one in others if one.name != entry.name] + [entry]
-    files.write_json(index, {LISTED: [asdict(one) for one in listed]})
+    files.write_bytes(path, content)
+    files.write_json(index, {LISTED: [asdict(one) for one in (*others, entry)]})
     read_index.cache_clear()
     return entry
 
 
-def _exact_row(game: str) -> dict[str, Any]:
-    """The last measurement of a game on all flops."""
+def exact_value(strategy: cp.Strategy) -> float:
+    """The exploitability in mb/g that was measured on all flops for these probabilities."""
+    name = digest(strategy)
     with ROWS.open() as file:
-        rows = [row for row in csv.DictReader(file) if row["game"] == game]
-    exact = [row for row in rows if row["flops"] == "all"]
+        rows = [row for row in csv.DictReader(file) if row["digest"] == name]
+    exact = [float(row["mb_per_game"]) for row in rows if row["flops"] == "all"]
     if not exact:
-        raise BadParameter(f"{ROWS.name} has no exact measurement of {game}; train with --exact")
+        raise BadParameter(f"{ROWS.name} has no exact measurement of this strategy ({name})")
     return exact[-1]
 
 
@@ -94,13 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     summary, _, _ = (__doc__ or "").partition(":")
     parser = argparse.ArgumentParser(prog="python tools/ship_strategy.py", description=summary)
     parser.add_argument("name")
-    parser.add_argument("file", type=Path, help="steps, as benchmarks/cfr_br.py --out writes them")
-    for option in ("--summary", "--command", "--date"):
+    parser.add_argument("file", type=Path, help="as benchmarks/cfr_br.py --out writes it")
+    for option in ("--summary", "--date"):
         parser.add_argument(option, required=True)
     given = parser.parse_args(arguments)
-    with np.load(given.file, allow_pickle=False) as arrays:
-        steps = arrays["steps"]
-    print(ship(steps, Description(given.name, given.summary, given.command, given.date)))
+    print(ship(given.file, Description(given.name, given.summary, given.date)))
 
 
 if __name__ == "__main__":

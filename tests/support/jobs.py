@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.progress import ProgressCallback
-from counterplay.core.parallel.jobs import Job
-from counterplay.core.parallel.processes import JobContext, Work, in_processes
+from counterplay.core.parallel.jobs import Job, in_processes
+from counterplay.core.parallel.processes import JobContext, Work
 
 LARGE = 1 << 22  # bytes, more than a pipe holds
 

@@ -20,9 +20,15 @@ from counterplay.core.base.errors import BadFile
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.core.solvers.history import HistoryWorkspace, OutcomeTables, update_decision
-from counterplay.core.solvers.interleaved import batch_on, batch_size, sample_histories
-from counterplay.poker.betting.rows import row_of
+from counterplay.core.solvers.history import (
+    HistoryWorkspace,
+    OutcomeTables,
+    batch_on,
+    batch_size,
+    sample_histories,
+    update_decision,
+)
+from counterplay.poker.betting.betting import row_of
 from counterplay.poker.cards.deal import UNKNOWN, bucket_of, compare, find_board, new_deal
 
 
@@ -152,7 +158,7 @@ def test_interleaved_holdem_sees_the_cards_of_its_own_deal() -> None:
             while street < form.nodes.street[node]:
                 street += 1
                 board = find_board(form.cards, deal, street)
-            bucket = bucket_of(form.cards, deal, board, int(form.nodes.player[node]), street)
+            bucket = bucket_of(form.cards, deal, board, int(form.nodes.player[node]), street, 0)
             place = h * batch.depth + k
             assert trail.infoset[place] == row_of(form.first_row, node, bucket)
             node = index(form.nodes.first_child[node] + trail.action[place])

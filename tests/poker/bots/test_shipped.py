@@ -13,73 +13,125 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.base import files
-from counterplay.core.base.errors import BadFile, BadStrategy
-from counterplay.poker.bots import shipped
+from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
+from counterplay.poker.bots import quantised, shipped
+from counterplay.poker.bots.quantised import KIND, STEPS, digest, read_facts, write_quantised
 from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.bots.shipped import FOLDER, INDEX, KIND, LISTED, read_index, read_strategy
+from counterplay.poker.bots.shipped import (
+    FOLDER,
+    INDEX,
+    LISTED,
+    ShippedStrategy,
+    least_exploitable,
+    read_index,
+    read_strategy,
+)
 from tools import ship_strategy
 
 SMALL = "holdem(buckets=2)"
 
 
+ladder = pytest.mark.parametrize("one", cp.strategies(), ids=lambda one: one.name)
+
+
 def test_the_list() -> None:
     names = [one.name for one in cp.strategies()]
+    assert len(set(names)) == len(names)
     assert "safe" in names
     assert {f"{name}.npz" for name in names} | {INDEX} == {path.name for path in FOLDER.iterdir()}
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 25 << 20
-    for one in cp.strategies():
-        assert one.exploitability == pytest.approx(one.mb_per_game / 500, abs=1e-6)
-        assert repr(one) == f"ShippedStrategy({one.name!r}, {one.game!r}, {one.certified})"
-        assert hashlib.sha256((FOLDER / f"{one.name}.npz").read_bytes()).hexdigest() == one.sha256
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            one.name = "other"  # type: ignore[misc]
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 25_000_000
+    assert len(BOTS.listing()) == len(names) + len(super(type(BOTS), BOTS).listing())
 
 
-def test_its_numbers_are_those_of_the_benchmark() -> None:
-    for one in cp.strategies():
-        row = ship_strategy._exact_row(one.game)
-        assert one.mb_per_game == float(row["mb_per_game"])
-        assert one.iterations == int(row["iterations"])
+@ladder
+def test_an_entry(one: ShippedStrategy) -> None:
+    path = FOLDER / f"{one.name}.npz"
+    assert path.stat().st_size <= 5_000_000
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == one.sha256
+    assert one.exploitability == pytest.approx(one.mb_per_game / 500, abs=1e-6)
+    assert repr(one) == f"ShippedStrategy({one.name!r}, {one.game!r}, {one.certified})"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.name = "other"  # type: ignore[misc]
+    facts = read_facts(path)
+    assert {name: facts[name] for name in ship_strategy.FROM_FILE} == {
+        name: getattr(one, name) for name in ship_strategy.FROM_FILE
+    }
+    assert "benchmarks.cfr_br" in one.command
+    assert one.game in one.command
+    assert BOTS[one.name].shipped == one
+    assert one.certified in BOTS[one.name].summary
 
 
-def test_a_shipped_strategy_is_a_bot_of_its_own_name() -> None:
-    for one in cp.strategies():
-        assert BOTS[one.name].shipped == one
-        assert [*BOTS].count(one.name) == 1
-        assert one.certified in BOTS[one.name].summary
-    assert len(BOTS.listing()) == len(cp.strategies()) + len(super(type(BOTS), BOTS).listing())
-
-
-def test_its_probabilities_are_whole_steps() -> None:
-    strategy = cp.strategies()[0].strategy
-    steps = strategy.probabilities * shipped.STEPS
+def test_strategies_and_their_exact_values() -> None:
+    """That of the smallest file; one of many buckets would build its card abstraction."""
+    one = min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
+    strategy = one.strategy
+    steps = strategy.probabilities * read_facts(FOLDER / f"{one.name}.npz")["steps"]
     assert np.allclose(steps, np.rint(steps), atol=1e-9)
+    assert ship_strategy.exact_value(strategy) == one.mb_per_game
     with pytest.raises(BadStrategy, match=r"is a strategy for .*, not for holdem\(buckets=2\)"):
-        cp.strategies()[0].on(cp.load(SMALL))
+        one.on(cp.load(SMALL))
+    with pytest.raises(BadParameter, match="no exact measurement of this strategy"):
+        ship_strategy.exact_value(cp.Strategy.uniform(strategy.game))
+
+
+def test_the_least_exploitable_of_a_game() -> None:
+    assert least_exploitable(cp.load(SMALL)) is None
+    for name in {one.game for one in cp.strategies() if "kind" not in one.game}:
+        found = [one for one in cp.strategies() if one.game == name]
+        best = min(found, key=lambda one: one.mb_per_game).strategy
+        assert np.array_equal(least_exploitable(cp.load(name)).probabilities, best.probabilities)
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> tuple[Path, str]:
     """A file of a small game, and its checksum."""
-    game = cp.load(SMALL)
-    counts = np.diff(game.form.first)
-    steps = np.zeros(game.n_slots, dtype=np.uint8)
-    steps[game.form.first[:-1]] = 255 - (counts > 1)
-    steps[game.form.first[:-1][counts > 1] + 1] = 1
-    return _write(tmp_path / "small.npz", steps)
-
-
-def _write(path: Path, steps: np.ndarray, name: str = SMALL) -> tuple[Path, str]:
-    header = {"game": name, "fingerprint": cp.load(SMALL).fingerprint}
-    files.write_arrays(path, KIND, {"steps": steps}, header, small=True)
+    game, path = cp.load(SMALL), tmp_path / "small.npz"
+    write_quantised(path, _random(game), {})
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_a_file_is_written_the_same_twice(written: tuple[Path, str], tmp_path: Path) -> None:
-    path, sha256 = written
+def _random(game: cp.Game) -> cp.Strategy:
+    weights = np.random.default_rng(1).random(game.n_slots) ** 4
+    return cp.Strategy.from_weights(game, weights)
+
+
+def _write(path: Path, planes: dict[str, np.ndarray], **header: object) -> tuple[Path, str]:
     game = cp.load(SMALL)
-    steps = np.rint(read_strategy(path, sha256, game).probabilities * 255).astype(np.uint8)
-    assert _write(tmp_path / "again.npz", steps)[1] == sha256
+    facts = {"game": SMALL, "fingerprint": game.fingerprint, "steps": 255, **header}
+    files.write_arrays(path, KIND, planes, facts, small=True)
+    return path, hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_steps_are_whole_and_near(steps: int) -> None:
+    strategy = _random(cp.load(SMALL))
+    near = quantised.quantised(strategy, steps)
+    whole = near.probabilities * steps
+    assert np.allclose(whole, np.rint(whole), atol=1e-9)
+    assert np.abs(near.probabilities - strategy.probabilities).max() < 1 / steps
+    assert digest(near) != digest(strategy)
+    assert digest(quantised.quantised(near, steps)) == digest(near)
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    """With the finest steps that fit, twice the same bytes; an error where none fit."""
+    strategy, path = _random(cp.load(SMALL)), tmp_path / "one.npz"
+    sizes = []
+    for steps in STEPS:
+        kept = write_quantised(path, strategy, {"seed": 3}, *sizes[-1:])
+        assert read_facts(path)["steps"] == steps
+        assert read_facts(path)["seed"] == 3
+        again = quantised.read_quantised(path)
+        assert np.allclose(again.probabilities, kept.probabilities, atol=1e-12)
+        assert digest(again) == digest(kept)
+        data = path.read_bytes()
+        write_quantised(path, strategy, {"seed": 3}, *sizes[-1:])
+        assert path.read_bytes() == data
+        sizes.append(len(data) - 1)
+    with pytest.raises(BadParameter, match="even with 15 steps"):
+        write_quantised(path, strategy, {}, 100)
+    assert not path.exists()
 
 
 def test_a_damaged_file_is_one_sentence(written: tuple[Path, str]) -> None:
@@ -97,19 +149,23 @@ def test_a_damaged_file_is_one_sentence(written: tuple[Path, str]) -> None:
         read_strategy(path, sha256, game)
 
 
-def test_contents_that_are_no_strategy(tmp_path: Path) -> None:
+def test_contents_that_are_no_strategy(tmp_path: Path, written: tuple[Path, str]) -> None:
     game = cp.load(SMALL)
-    ones = np.ones(game.n_slots, dtype=np.uint8)
-    wrong = {
-        "sum": (ones, SMALL),
-        "no steps": (ones.astype(np.float32), SMALL),
-        "no steps for": (ones, "kuhn"),
-        "action slots": (ones[:-1], SMALL),
-        "are the most": (np.zeros(10 * game.n_slots + (1 << 21), dtype=np.uint8), SMALL),
+    planes, _ = files.read_arrays(written[0], KIND, most=game.n_slots)
+    full = {name: np.full_like(plane, 255) for name, plane in planes.items()}
+    long = np.zeros(10 * game.n_slots + (1 << 21), dtype=np.uint8)
+    wrong: dict[str, tuple[dict[str, np.ndarray], dict[str, object]]] = {
+        "sum to more than 1": (full, {}),
+        "no steps of raise": ({**planes, "raise": planes["raise"].astype(np.float32)}, {}),
+        "no steps of fold": ({**planes, "fold": planes["fold"][:-1]}, {}),
+        "no strategy for": (planes, {"game": "kuhn"}),
+        "no number of steps": (planes, {"steps": 0}),
+        "numbering of .* changed": (planes, {"fingerprint": "0"}),
+        "are the most": ({**planes, "fold": long}, {}),
     }
-    for said, (steps, name) in wrong.items():
-        path, sha256 = _write(tmp_path / "wrong.npz", steps, name)
-        with pytest.raises(BadFile, match=said):
+    for said, (content, header) in wrong.items():
+        path, sha256 = _write(tmp_path / "wrong.npz", content, **header)
+        with pytest.raises(BadFile, match=f"{said}.*install counterplay again"):
             read_strategy(path, sha256, game)
 
 
@@ -128,15 +184,19 @@ def test_a_damaged_index(tmp_path: Path) -> None:
             read_index(path)
 
 
-def test_the_tool_writes_both_files(tmp_path: Path) -> None:
-    one = cp.strategies()[0]
-    steps = np.rint(one.strategy.probabilities * 255).astype(np.uint8)
-    about = ship_strategy.Description(one.name, one.summary, one.command, one.date)
+def test_the_tool_writes_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
+    about = ship_strategy.Description(one.name, one.summary, one.date)
     for _ in range(2):  # the second replaces the first
-        entry = ship_strategy.ship(steps, about, tmp_path)
-    assert read_index(tmp_path / INDEX) == (entry,)
-    assert dataclasses.replace(entry, sha256=one.sha256) == one
-    assert entry.mb_per_game == one.mb_per_game
+        entry = ship_strategy.ship(FOLDER / f"{one.name}.npz", about, tmp_path)
+    assert read_index(tmp_path / INDEX) == (entry,) == (one,)
+    other = ship_strategy.Description("other", one.summary, one.date)
+    monkeypatch.setattr(ship_strategy, "MOST_IN_ALL", 100_000)
+    with pytest.raises(BadParameter, match="all strategies together"):
+        ship_strategy.ship(FOLDER / f"{one.name}.npz", other, tmp_path)
+    with pytest.raises(BadParameter, match="small letters"):
+        ship_strategy.ship(FOLDER / f"{one.name}.npz", dataclasses.replace(other, name="../x"))
+    assert {path.name for path in tmp_path.iterdir()} == {INDEX, f"{one.name}.npz"}
 
 
 #: counterplay match safe OPPONENT -n 400000 --seed 11: luck-adjusted, sb/h and half its interval.

@@ -211,7 +211,7 @@ def test_buckets_by_links_are_those_of_whole_boards(n: int) -> None:
             board = find_board(form.cards, chance, street)
             for player in (0, 1):
                 own = dealt[2 * player : 2 * player + 2]
-                ours = int(bucket_of(form.cards, chance, board, player, street))
+                ours = int(bucket_of(form.cards, chance, board, player, street, 0))
                 assert ours == bucket(own, dealt[4 : (4, 7, 8, 9)[street]], n)
 
 
@@ -275,7 +275,7 @@ def test_percentile_buckets() -> None:
         chance.deck[:9] = dealt
         for street in range(4):
             board = find_board(form.cards, chance, street)
-            counts[street, int(bucket_of(form.cards, chance, board, 0, street))] += 1
+            counts[street, int(bucket_of(form.cards, chance, board, 0, street, 0))] += 1
     # 4,000 deals: a share of 0.2 has a standard deviation of 0.0063; six of them, and 0.02 for
     # hands of equal strength
     assert np.abs(counts / 4_000 - 0.2).max() < 0.06

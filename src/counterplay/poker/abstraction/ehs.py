@@ -3,7 +3,8 @@
 `equal-width` buckets, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole
 numbers, so that borders are exact. `percentile` buckets: each has the same share of all deals.
 `classes`: the same, but before the flop every class of starting hands (AA, AKs, ...) is a bucket.
-`nested-percentile`: percentiles within each bucket of the street before (perfect recall).
+`nested-percentile`: percentiles within each bucket of the street before (perfect recall,
+`recall.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from counterplay.poker.abstraction.numbered import (
     final_flop_strengths,
     starting_classes,
 )
+from counterplay.poker.abstraction.recall import TURN_ENTRIES, recall_buckets
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.strength import (
@@ -65,11 +67,15 @@ class EhsAbstraction(NumberedAbstraction):
             word = "frequency" if self.kind == PERCENTILE else self.kind
             return f"flop strength {self.numbers[0]}/{self.numbers[1]} {word}"
         numbers = str(self.numbers[1]) if self.uniform else "/".join(str(n) for n in self.numbers)
-        return f"{numbers} {KEY_WORD[self.kind]}"
+        return f"{numbers} {KEY_WORD.get(self.kind, self.kind)}"
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         if self.on_board == 5:
-            return make_buckets(strengths(), self.numbers, self.kind)
+            tables = strengths()
+            if not self.nested:
+                return make_buckets(tables, self.numbers, self.kind)
+            first = percentile(tables.preflop, np.ones(N_HOLDINGS), self.numbers[0])
+            return nested_buckets(self, first, (tables.flop, tables.turn), progress)
         flop = final_flop_strengths()
         before = count_preflop(flop)
         if self.kind == EQUAL_WIDTH:
@@ -143,6 +149,23 @@ def flop_percentiles(strength: np.ndarray, n: int, nested: np.ndarray | None) ->
         part = strength[:, nested == b]
         out[:, nested == b] = b * n + percentile(part, np.repeat(weight, part.shape[1]), n)
     return out
+
+
+def nested_buckets(
+    abstraction: NumberedAbstraction,
+    first: np.ndarray,
+    strength: tuple[np.ndarray, np.ndarray],
+    progress: ShareCallback,
+) -> Buckets:
+    """Returns buckets with perfect recall on four streets. `first`: before the flop; `strength`: on
+    the flop and the turn."""
+    numbers, weight = abstraction.numbers, np.repeat(boards(4).weight, N_HOLDINGS)
+
+    def make() -> tuple[np.ndarray, np.ndarray]:
+        flop, turn = strength
+        return flop_percentiles(flop, numbers[1], first), percentile(turn, weight, TURN_ENTRIES)
+
+    return recall_buckets(abstraction.key, numbers, first, make, progress)
 
 
 @jit

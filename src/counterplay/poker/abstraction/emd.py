@@ -64,6 +64,14 @@ class EmdAbstraction(NumberedAbstraction):
     nested_kinds: ClassVar = frozenset({NESTED_EMD})
     class_kinds: ClassVar = frozenset({EMD})
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nested and self.on_board == 5:
+            raise BadParameter(
+                f"kind={self.kind} is for games that end on the flop; in a game of four streets "
+                "perfect recall is that of kind=nested or kind=nested-percentile"
+            )
+
     @property
     def key(self) -> str:
         return f"{'/'.join(str(n) for n in self.numbers)} {self.kind} {VERSION}"

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
+from operator import mul
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +28,7 @@ DEFAULT_KIND = {5: "equal-width", 3: "percentile"}
 DEFAULT_BUCKETS = 10
 MOST_BUCKETS = 10_000  # on a street
 MOST_NESTED = 100  # within a bucket of the street before
+MOST_ROWS = 65_535  # buckets on a street, as kernels keep them
 N_CLASSES = 169  # of starting hands
 FINAL_FLOP_TOTAL = 2 * 1081  # of `count_flops`: an opponent has one of 47 · 46 / 2 holdings
 
@@ -33,7 +36,7 @@ FINAL_FLOP_TOTAL = 2 * 1081  # of `count_flops`: an opponent has one of 47 · 46
 @dataclass(frozen=True)
 class NumberedAbstraction(ABC):
     """`numbers[k]` buckets on street k of a game of two or four streets; of nested kinds within
-    each bucket before the flop, so that the buckets have perfect recall."""
+    each bucket of the street before, so that the buckets have perfect recall."""
 
     numbers: tuple[int, ...]
     kind: str
@@ -44,10 +47,11 @@ class NumberedAbstraction(ABC):
     preflop_by_class: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.nested and self.on_board == 5:
+        if self.nested and max(self.counts) > MOST_ROWS:
             raise BadParameter(
-                f"kind={self.kind} is for games that end on the flop: in a game of four streets "
-                "the buckets of one street do not follow from those of the next"
+                f"kind={self.kind} has {max(self.counts):,} sequences of buckets on the last street"
+                f", the product of the numbers on all streets, and at most {MOST_ROWS:,} are "
+                "possible; use fewer buckets"
             )
         if self.preflop_by_class and self.numbers[0] > N_CLASSES:
             raise BadParameter(
@@ -77,9 +81,8 @@ class NumberedAbstraction(ABC):
     @property
     def counts(self) -> tuple[int, ...]:
         """Number of buckets on each street; 1 behind the last one."""
-        first, *later = self.numbers
-        later = [first * n for n in later] if self.nested else later
-        return (first, *later, *[1] * (len(STREETS) - len(self.numbers)))
+        counts = accumulate(self.numbers, mul) if self.nested else self.numbers
+        return (*counts, *[1] * (len(STREETS) - len(self.numbers)))
 
     @property
     def deck(self) -> Deck:

@@ -2,7 +2,7 @@
 which favours hands that may become strong.
 
 `squared`: before the flop every class of starting hands is a bucket, unless a number is given.
-`nested`: percentiles within each bucket of the street before (perfect recall).
+`nested`: percentiles within each bucket of the street before (perfect recall, `recall.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, Buckets
-from counterplay.poker.abstraction.ehs import flop_percentiles, percentile, river_deals
+from counterplay.poker.abstraction.ehs import (
+    flop_percentiles,
+    nested_buckets,
+    percentile,
+    river_deals,
+)
 from counterplay.poker.abstraction.histograms import SQUARES
 from counterplay.poker.abstraction.numbered import (
     N_CLASSES,
@@ -61,6 +66,8 @@ class SquaredAbstraction(NumberedAbstraction):
             return made
         preflop, *later = SQUARES.get(lambda share, what: progress(share))
         first = self._preflop(preflop)
+        if self.nested:
+            return nested_buckets(self, first, (later[0], later[1]), progress)
         flop, turn = (
             percentile(table, np.repeat(boards(size).weight, N_HOLDINGS), n)
             for table, size, n in zip(later, (3, 4), self.numbers[1:3], strict=True)

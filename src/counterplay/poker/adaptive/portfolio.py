@@ -27,6 +27,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.registry import BOTS
+from counterplay.poker.bots.shipped import least_exploitable
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
 from counterplay.poker.models.model import learn_model
@@ -100,8 +101,9 @@ def portfolio(
     progress: ProgressCallback = no_progress,
 ) -> Portfolio:
     """Responses to `models`: names of bots and paths of saved models, a folder of them, or
-    strategies by name. `equilibrium`: trained by default. `p`: Pconf; `iterations`: per seat. The
-    results are cached in `folder`; `progress(share, what)` is called while they are computed."""
+    strategies by name. `equilibrium`: by default a shipped strategy of the game, or trained. `p`:
+    Pconf; `iterations`: per seat. The results are cached in `folder`; `progress(share, what)` is
+    called while they are computed."""
     game = game if isinstance(game, Game) else load(game)
     check_limit(game)
     if not can_pair(game):
@@ -112,7 +114,7 @@ def portfolio(
         check_same_game(game, equilibrium)
     maker = _Maker(game, _store(folder), progress)
     named = _models(models)
-    equilibrium = equilibrium or maker.equilibrium(len(named))
+    equilibrium = equilibrium or least_exploitable(game) or maker.equilibrium(len(named))
     members = []
     for k, (name, strategy) in enumerate(named.items()):
         maker.part = (k + 1) / (len(named) + 1), 1 / (len(named) + 1)
@@ -123,16 +125,12 @@ def portfolio(
 
 
 def model_of(
-    name: str,
-    game: Game | str = GAME,
-    *,
-    folder: str | Path | None = None,
-    progress: ProgressCallback = no_progress,
+    name: str, game: Game | str = GAME, progress: ProgressCallback = no_progress
 ) -> Strategy:
     """The strategy that a portfolio takes for a known player: that of a simple bot, or a model
     learnt from hands that `probe` plays against a program. It is cached as in `portfolio`."""
     game = game if isinstance(game, Game) else load(game)
-    return _Maker(game, _store(folder), progress).model(name, None)
+    return _Maker(game, _store(None), progress).model(name, None)
 
 
 def _store(folder: str | Path | None) -> Store:

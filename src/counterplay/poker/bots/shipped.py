@@ -1,9 +1,9 @@
 """Shipped strategies: trained players of hold'em that come with the package, each with its
 certified exploitability, which was measured over every board.
 
-`strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one in
-steps of 1/255: `steps`, uint8[n_slots], 255 in each information set. Every name in the index is a
-bot (`poker/bots/registry.py`). `tools/ship_strategy.py` writes both files.
+`strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one
+(`quantised.py`). Every name in the index is a bot (`poker/bots/registry.py`).
+`tools/ship_strategy.py` writes both files.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from counterplay.core.base import files
 from counterplay.core.base.disk import read_bytes
 from counterplay.core.base.errors import BadFile, BadStrategy
@@ -24,14 +22,12 @@ from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
+from counterplay.poker.bots.quantised import MOST_BYTES, read_quantised
 from counterplay.poker.bots.registry import BotSpec
 
 FOLDER = Path(__file__).parent / "strategies"
 INDEX = "index.json"
 LISTED = "strategies"  # the field of the index
-KIND = "quantised strategy"
-STEPS = 255  # of a probability
-MOST_BYTES = 5 << 20  # of a file
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 AGAIN = "install counterplay again"
 
@@ -78,6 +74,12 @@ def strategies() -> tuple[ShippedStrategy, ...]:
     return read_index(FOLDER / INDEX)
 
 
+def least_exploitable(game: Game) -> Strategy | None:
+    """The least exploitable of the shipped strategies for a game, if there is any."""
+    found = [one for one in strategies() if one.game == game.name]
+    return min(found, key=lambda one: one.exploitability).on(game) if found else None
+
+
 @cache
 def read_index(path: Path) -> tuple[ShippedStrategy, ...]:
     """The strategies that an index lists."""
@@ -102,16 +104,10 @@ def read_strategy(path: Path, sha256: str, game: Game) -> Strategy:
     """The strategy in a file with this checksum."""
     if hashlib.sha256(read_bytes(path, MOST_BYTES)).hexdigest() != sha256:
         raise BadFile(f"{path}: damaged (its SHA-256 is not the one in {INDEX}); {AGAIN}")
-    arrays, header = files.read_arrays(path, KIND, most=game.n_slots)
-    steps = arrays.get("steps")
-    if steps is None or steps.dtype != np.uint8 or header.get("game") != game.name:
-        raise BadFile(f"{path}: damaged (no steps for {game.name} in it); {AGAIN}")
-    if header.get("fingerprint") != game.fingerprint:
-        raise BadFile(f"{path}: the numbering of {game.name} changed since it was written; {AGAIN}")
     try:
-        return Strategy(game, steps / STEPS)
-    except BadStrategy as error:
-        raise BadFile(f"{path}: {error}; {AGAIN}") from None
+        return read_quantised(path, game)
+    except BadFile as error:
+        raise BadFile(f"{error}; {AGAIN}") from None
 
 
 def shipped_bots() -> dict[str, BotSpec]:

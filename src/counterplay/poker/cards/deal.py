@@ -2,6 +2,7 @@
 
 All cards are dealt at the start. The canonical board is followed from street to street
 (`find_board`), and a bucket is looked up in a card abstraction where it is needed (`bucket_of`).
+With perfect recall the bucket on the turn and the river also depends on that of the street before.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
@@ -120,20 +122,70 @@ def find_board(cards: Any, chance: Deal, street: int) -> int:
     return int(link >> 8)
 
 
+def remembers(cards: Any) -> bool:
+    """Returns whether a card abstraction has perfect recall; in kernels a constant."""
+    return bool(cards.river.ndim == 2)
+
+
+def _turn_bucket(after: Any, street: Any, before: Any, entry: Any) -> Any:
+    """Returns the bucket of an entry on the flop or the turn."""
+    return after[before, entry] if after.ndim == 2 and street == 2 else entry
+
+
+def _river_bucket(river: Any, before: Any, entry: Any) -> Any:
+    """Returns the bucket of an entry on the river."""
+    return river[before, entry] if river.ndim == 2 else river[entry]
+
+
+@overload(remembers)
+def _remembers(cards: Any) -> Any:
+    recall = cards.types[cards.fields.index("river")].ndim == 2
+
+    def constant(cards: Any) -> Any:
+        return recall
+
+    return constant
+
+
+@overload(_turn_bucket)
+def _choose_turn(after: Any, street: Any, before: Any, entry: Any) -> Any:
+    def follow(after: Any, street: Any, before: Any, entry: Any) -> Any:
+        return after[index(before), index(entry)] if street == 2 else entry
+
+    def same(after: Any, street: Any, before: Any, entry: Any) -> Any:
+        return entry
+
+    return follow if after.ndim == 2 else same
+
+
+@overload(_river_bucket)
+def _choose_river(river: Any, before: Any, entry: Any) -> Any:
+    def follow(river: Any, before: Any, entry: Any) -> Any:
+        return river[index(before), index(entry)]
+
+    def same(river: Any, before: Any, entry: Any) -> Any:
+        return river[index(entry)]
+
+    return follow if river.ndim == 2 else same
+
+
 @jit(inline=True)
-def bucket_at(cards: Any, street: Any, board: Any, holding: Any) -> Any:
-    """Returns the bucket of a holding on a street; `holding` is permuted to the canonical board."""
+def bucket_at(cards: Any, street: Any, board: Any, holding: Any, before: Any) -> Any:
+    """Returns the bucket of a holding on a street; `holding` is permuted to the canonical board,
+    `before` is its bucket on the street before, which matters with perfect recall alone."""
     if street == 0:
         bucket = cards.preflop[index(holding)]
     elif street < 3:
-        bucket = cards.early[index(board), index(holding)]
+        entry = cards.early[index(board), index(holding)]
+        bucket = _turn_bucket(cards.turn_after, street, before, entry)
     else:
         entry = cards.river_entry[index(board - len(cards.early)), index(holding)]
-        bucket = cards.river[index(entry)]
+        bucket = _river_bucket(cards.river, before, entry)
     return bucket
 
 
 @jit(inline=True)
-def bucket_of(cards: Any, chance: Deal, board: int, player: int, street: Any) -> Any:
-    """Returns a player's bucket on a street; `board`: the last result of `find_board`."""
-    return bucket_at(cards, street, board, holding_of(chance, player, street > 0))
+def bucket_of(cards: Any, chance: Deal, board: int, player: int, street: Any, before: Any) -> Any:
+    """Returns a player's bucket on a street; `board`: the last result of `find_board`, `before`:
+    as in `bucket_at`."""
+    return bucket_at(cards, street, board, holding_of(chance, player, street > 0), before)

@@ -18,6 +18,7 @@ from counterplay.poker.betting.betting import ACTIONS, LIMIT, NO_FOLD, betting_t
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
+from counterplay.poker.cards.deal import remembers
 from counterplay.poker.cards.evaluator import strengths
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.holdem.table import Table
@@ -54,15 +55,18 @@ def canonical_board(board: tuple[int, ...]) -> CanonicalBoard:
     return CanonicalBoard(street, link >> 8, high * (high - 1) // 2 + low, np.logical_not(blocked))
 
 
-def buckets_on(cards: Any, board: CanonicalBoard) -> np.ndarray:
+def _buckets_on(cards: Any, board: CanonicalBoard, before: np.ndarray) -> np.ndarray:
     """int64[1326]: the bucket of every holding in a card abstraction; any number where the board
-    blocks the holding."""
+    blocks the holding. `before`: buckets on the street before, which matter with perfect recall."""
+    recall = remembers(cards)
     if board.street == 0:
         buckets = cards.preflop[board.pair]
     elif board.street < 3:
-        buckets = cards.early[board.number, board.pair]
+        entry = cards.early[board.number, board.pair]
+        buckets = cards.turn_after[before, entry] if recall and board.street == 2 else entry
     else:
-        buckets = cards.river[cards.river_entry[board.number - len(cards.early), board.pair]]
+        entry = cards.river_entry[board.number - len(cards.early), board.pair]
+        buckets = cards.river[before, entry] if recall else cards.river[entry]
     return np.asarray(buckets).astype(np.int64)
 
 
@@ -83,7 +87,7 @@ def bucket_codes(table: Table, board: tuple[int, ...], street: int) -> np.ndarra
     """int64[1326]: the code of each holding's buckets up to a street (`Table`)."""
     code = np.zeros(N_HOLDINGS, dtype=np.int64)
     for k in range(street + 1):
-        buckets = buckets_on(table.cards, canonical_board(board[: BOARD_SIZE[k]]))
+        buckets = _buckets_on(table.cards, canonical_board(board[: BOARD_SIZE[k]]), code)
         code = code * int(table.carry[k]) + buckets
     return code
 

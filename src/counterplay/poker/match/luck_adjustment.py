@@ -20,8 +20,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.betting.betting import PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import PublicNodes, row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
@@ -35,6 +34,7 @@ from counterplay.poker.holdem.bucket_pairs import (
     pair_values,
 )
 from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.match.deals import reach_street
 from counterplay.poker.players import DEFAULT_GAME
 
 ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
@@ -70,11 +70,12 @@ class LuckWorkspace(NamedTuple):
 
 
 @jit(inner=True)
-def _pair(pairs: PairGame, chance: Deal, street: int, board: int) -> int:
-    """The pair of buckets as one index."""
-    one = index(bucket_of(pairs.cards, chance, board, 0, street))
-    two = index(bucket_of(pairs.cards, chance, board, 1, street))
-    return one * index(pairs.buckets) + two
+def _pair(pairs: PairGame, chance: Deal, street: int, board: int, before: int) -> int:
+    """The pair of buckets as one index; `before`: that of the street before."""
+    b = index(pairs.buckets)
+    one = index(bucket_of(pairs.cards, chance, board, 0, street, before // b))
+    two = index(bucket_of(pairs.cards, chance, board, 1, street, before % b))
+    return one * b + two
 
 
 @jit(inner=True)
@@ -96,8 +97,11 @@ def _mean_flop(pairs: PairGame, chance: Deal, value: np.ndarray, node: int) -> f
 
 
 @jit(inner=True)
-def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, street: int) -> float:
-    """The mean of `value[node]` over all cards of the turn or river."""
+def _mean_next(
+    pairs: PairGame, chance: Deal, value: np.ndarray, node: int, street: int, pair: int
+) -> float:
+    """The mean of `value[node]` over all cards of the turn or river; `pair`: of the street
+    before."""
     place = index(5 + street)
     card, total, count = chance.deck[place], 0.0, 0
     board, permutation = chance.board[ZERO], chance.permutation[ZERO]
@@ -107,7 +111,7 @@ def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, stre
         chance.deck[place] = other
         chance.board[ZERO], chance.permutation[ZERO] = board, permutation
         seen = find_board(pairs.cards, chance, street)
-        total += value[index(node), _pair(pairs, chance, street, seen)]
+        total += value[index(node), _pair(pairs, chance, street, seen, pair)]
         count += 1
     chance.deck[place] = card
     chance.board[ZERO], chance.permutation[ZERO] = board, permutation
@@ -166,14 +170,12 @@ def hand_correction(
             elif street == 1:
                 mean = _mean_flop(pairs, chance, value, node)
             else:
-                mean = _mean_next(pairs, chance, value, node, street)
+                mean = _mean_next(pairs, chance, value, node, street, pair)
             board = find_board(pairs.cards, chance, street)
-            pair = _pair(pairs, chance, street, board)
+            pair = _pair(pairs, chance, street, board, pair)
             correction += mean - value[index(node), pair]
-            bucket = np.int64(bucket_of(one.cards, chance, board, 0, street))
-            code[0] = code[0] * one.carry[street] + bucket
-            bucket = np.int64(bucket_of(two.cards, chance, board, 1, street))
-            code[1] = code[1] * two.carry[street] + bucket
+            reach_street(one, chance, board, 0, street, code)
+            reach_street(two, chance, board, 1, street, code)
         if step == ZERO:
             return correction
         step -= ONE

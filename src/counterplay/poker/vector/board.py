@@ -122,7 +122,10 @@ def fill_board(cards: Any, chance: Deal, streets: int, board: Board) -> None:
             holding = board.holding[k]
             if street > 0:
                 holding = permuted_holding(board.low[k], board.high[k], chance.permutation[0])
-            bucket = index(bucket_at(cards, street, row, holding))
+            before = 0
+            if street > 0:
+                before = board.global_bucket[s - ONE, index(board.bucket[s - ONE, k])]
+            bucket = index(bucket_at(cards, street, row, holding, before))
             if board.local_bucket[s, bucket] < 0:
                 board.local_bucket[s, bucket] = count
                 board.global_bucket[s, count] = bucket

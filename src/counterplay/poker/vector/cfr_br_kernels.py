@@ -157,7 +157,7 @@ PURE_RANGES = r"""
 extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ words,
     const u16* __restrict__ choice, const float* __restrict__ reach,
     const float* __restrict__ units, const int n, const int width, half_* __restrict__ ranges,
-    half_* __restrict__ rests)
+    half_* __restrict__ rests@MODEL_ARGUMENTS@)
 {   // ranges[board][k][sequence][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
     if (start >= STARTS) return;
@@ -166,24 +166,30 @@ extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ wor
     const unsigned w = some ? words[(size_t)b * n + k] : 0;
     const float here = some ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
     const u16* chosen = choice + (size_t)b * n * STARTS + start;
-@PUT@
+@MODEL@@PUT@
 }
 """
 
-#: How kernels find the values of terminals on the last street: of a holding, from sums by card; of
-#: a class, from products; and on another street.
-LAST_COLUMNS_MACROS = r"""
-#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
+#: Values of terminals to a holding, from products with the opponent's ranges and sums by card.
+TERMINALS = r"""
 #define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
-#define range_of(c) (widen(ranges[range_at + (c)])@REST@)
 #define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
     - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)
 #define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c, range_of((c) * COLUMN)))
 #define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c, \
     range_of(SHOWDOWN_WIDTH + (c) * COLUMN)))
+"""
+#: How kernels find the values of terminals on the last street: of a holding, from sums by card; of
+#: a class, from products; and on another street.
+LAST_COLUMNS_MACROS = (
+    r"""
+#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
+#define range_of(c) (widen(ranges[range_at + (c)])@REST@)
 #define class_at_own_fold(node, c) (stake(node) * folds[((c) - @SHARED@) * COLUMN])
 #define class_at_fold(node, c) (stake(node) * folds[(@SHOWDOWNS@ - @SHARED@ + (c)) * COLUMN])
 """
+    + TERMINALS
+)
 LAST_COLUMNS = r"""
     const unsigned word = words[row];
     const int low = LOW(word), high = HIGH(word);

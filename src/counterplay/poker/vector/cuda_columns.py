@@ -145,6 +145,12 @@ __device__ inline half_ halve(const float value)
         : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
 }
 
+__device__ inline float widen(const half_ value)
+{   // the inverse
+    return value < 0x400 ? value * 5.9604644775390625e-8f
+        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
+}
+
 __device__ inline void split(half_* out, const size_t at, const size_t rest, const float value)
 {   // as the sum of two half-precision numbers, the second multiplied by 2,048
     const float rough = value < 6.103515625e-5f ? (int)(value * 16777216.f) / 16777216.f

@@ -1,5 +1,5 @@
 """CUDA source of the traversals: of public chance sampling, whose kernels are generated from the
-betting of a street (`street_source`), and of exact values (`EXACT_STREET`).
+betting of a street (`street_source`), and of exact values (`exact_source`).
 
 The last index of every array is a start of the street, so that neighbouring threads read
 neighbouring numbers. Tables are planes: [node an action leads to][bucket][start].
@@ -11,77 +11,101 @@ from counterplay.poker.vector.cuda_columns import children, columns_of, tree_cod
 from counterplay.poker.vector.public_tree import Street
 
 EXACT_STREET = r"""
-#define SHOWDOWNS @SHOWDOWNS@
-#define FOLDS @FOLDS@
-#define BOTH @BOTH@
-#define ENDS (SHOWDOWNS + FOLDS + 2 * BOTH)
+#define STARTS @STARTS@
+#define COLUMN ((size_t)@COLUMN@)
+#define SHOWDOWN_WIDTH (@SHOWDOWNS@ * COLUMN)
+#define FOLD_WIDTH (@FOLDS@ * COLUMN)
+#define RANGE_WIDTH (SHOWDOWN_WIDTH + FOLD_WIDTH)
+#define SEQUENCES (@SHOWDOWNS@ + @FOLDS@)
+#define CARDS @CARDS@
+#define SUMS @SUMS@
+
+extern "C" __global__ void meetings_and_sums(const unsigned* __restrict__ words,
+    const unsigned short* __restrict__ first, const int n, const int max_classes, const int classes,
+    const int width, half_* __restrict__ out)
+{   // out[board][k][2 classes]: holdings of a class that are weaker than holding k less the
+    // stronger ones, for k < n <= width; then for each card those that have it; then all
+    const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
+    if (c >= classes) return;
+    const unsigned* word = words + (size_t)board * n;
+    const unsigned short* begin = first + (size_t)board * max_classes;
+    const unsigned own = row < n ? word[row] : 0;
+    const int card = row - width;
+    int count = 0;
+    for (int j = begin[c]; j < begin[c + 1]; ++j) {
+        const unsigned other = word[j];
+        if (row >= width)
+            count += card == CARDS || LOW(other) == card || HIGH(other) == card;
+        else if (row < n)
+            count += DISJOINT(own, other)
+                * ((GROUP(own) > GROUP(other)) - (GROUP(own) < GROUP(other)));
+    }
+    put_twice(out, ((size_t)board * (width + SUMS) + row) * 2 * classes + c, classes, count);
+}
 
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
-    const int max_classes, const int classes, const int starts, const int wide_showdown,
-    const int wide_fold, const int wide_both, half_* __restrict__ showdown,
-    half_* __restrict__ fold, half_* __restrict__ both)
-{   // reach of a class in every column, times the payoff: [board][2 or 4 classes][column][start]
+    const int max_classes, const int classes, half_* __restrict__ ranges)
+{   // ranges[board][2 classes][sequence][start]: reach of a class after the opponent's sequences
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
-    if (start >= starts) return;
+    if (start >= STARTS) return;
     const int one = holding[(size_t)board * max_classes + c];
-    const float here = one == NO_HOLDING ? 0.f : y[(size_t)one * starts + start];
+    const float here = one == NO_HOLDING ? 0.f : y[(size_t)one * STARTS + start];
     const size_t from = one == NO_HOLDING ? 0 : code[(size_t)board * max_classes + c];
-    const float* ends = path + from * ENDS * starts + start;
-    const size_t row = (size_t)board * 2 * classes + c;
-    const size_t double_row = (size_t)board * 4 * classes + c, second = (size_t)2 * classes;
-    for (int k = 0; k < SHOWDOWNS; ++k)
-        split(showdown, row * wide_showdown + k * starts + start, (size_t)classes * wide_showdown,
-              here * ends[(size_t)k * starts]);
-    for (int k = 0; k < FOLDS; ++k)
-        split(fold, row * wide_fold + k * starts + start, (size_t)classes * wide_fold,
-              here * ends[(size_t)(SHOWDOWNS + k) * starts]);
-    for (int k = 0; k < BOTH; ++k) {
-        split(both, double_row * wide_both + k * starts + start, (size_t)classes * wide_both,
-              here * ends[(size_t)(SHOWDOWNS + FOLDS + k) * starts]);
-        split(both, (double_row + second) * wide_both + k * starts + start,
-              (size_t)classes * wide_both,
-              here * ends[(size_t)(SHOWDOWNS + FOLDS + BOTH + k) * starts]);
+    const float* after = path + from * SEQUENCES * STARTS + start;
+    const size_t at = ((size_t)board * 2 * classes + c) * RANGE_WIDTH + start;
+    for (int k = 0; k < SEQUENCES; ++k)
+        split(ranges, at + k * COLUMN, classes * RANGE_WIDTH, here * after[(size_t)k * STARTS]);
+}
+
+extern "C" __global__ void find(const unsigned* __restrict__ words,
+    const unsigned short* __restrict__ first, const int n, const int max_classes,
+    unsigned short* __restrict__ position, unsigned short* __restrict__ class_of)
+{   // position of each holding on each board, and the class of each position
+    const int c = blockIdx.x * blockDim.x + threadIdx.x, board = blockIdx.y;
+    if (c >= max_classes - 1) return;
+    const unsigned short* begin = first + (size_t)board * max_classes;
+    for (int k = begin[c]; k < begin[c + 1]; ++k) {
+        const unsigned word = words[(size_t)board * n + k];
+        const int high = HIGH(word);
+        position[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
+        class_of[(size_t)board * n + k] = c;
     }
 }
 
-extern "C" __global__ void find(const unsigned* __restrict__ words, const int n,
-    unsigned short* __restrict__ place)
-{   // position of each holding on each board
-    const int k = blockIdx.x * blockDim.x + threadIdx.x, board = blockIdx.y;
-    if (k >= n) return;
-    const unsigned word = words[(size_t)board * n + k];
-    const int high = HIGH(word);
-    place[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
-}
-
-#define showdown(k) showdowns[(size_t)(k) * starts]
-#define fold(k) folds[(size_t)(k) * starts]
-#define both(k) boths[(size_t)(k) * starts]
-
-extern "C" __global__ void up(const float* __restrict__ all_showdowns,
-    const float* __restrict__ all_folds, const float* __restrict__ all_boths,
-    const unsigned short* __restrict__ place, const unsigned short* __restrict__ own_code,
-    const int* __restrict__ weight, const float* __restrict__ policy,
-    const float* __restrict__ below, const int* __restrict__ below_start, const int boards,
-    const int n, const int starts, const int starts_below, const int wide_showdown,
-    const int wide_fold, const int wide_both, const float scale, float* __restrict__ out)
-{   // add the values of a holding at a start, summed over boards
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
-    if (start >= starts) return;
+#define stake(node) payoff[(size_t)(node) * STARTS + start]
+#define range_of(c) (widen(ranges[range_at + (c)]) \
+    + widen(ranges[range_at + classes * RANGE_WIDTH + (c)]) / 2048.f)
+"""
+EXACT_VALUES = r"""
+extern "C" __global__ void up(const float* __restrict__ products,
+    const float* __restrict__ fold_products, const half_* __restrict__ ranges,
+    const float* __restrict__ payoff, const unsigned* __restrict__ words,
+    const unsigned short* __restrict__ position, const unsigned short* __restrict__ class_of,
+    const unsigned short* __restrict__ own_code, const int* __restrict__ weight,
+    const float* __restrict__ policy, const float* __restrict__ below,
+    const int* __restrict__ below_start, const int boards, const int n, const int width,
+    const int classes, const int starts_below, const float scale, float* __restrict__ out)
+{   // add the values of a holding at a start, summed over boards; blocks of neighbouring holdings
+    // run at the same time and read the same sums
+    const int start = blockIdx.y * blockDim.x + threadIdx.x, q = blockIdx.x;
+    if (start >= STARTS) return;
     float total = 0.f;
     for (int board = 0; board < boards; ++board) {
-        const int k = place[(size_t)board * HOLDINGS + q];
+        const int k = position[(size_t)board * HOLDINGS + q];
         if (k == NO_HOLDING) continue;
         const size_t row = (size_t)board * n + k;
-        const float* showdowns = all_showdowns + row * wide_showdown + start;
-        const float* folds = all_folds + row * wide_fold + start;
-        const float* boths = all_boths + row * wide_both + start;
-        const float* own = policy + (size_t)own_code[row] * @NODES@ * starts + start;
+        const float* won = products + ((size_t)board * (width + SUMS) + k) * SHOWDOWN_WIDTH + start;
+        const float* sums = products + ((size_t)board * (width + SUMS) + width) * SHOWDOWN_WIDTH
+            + start;
+        const float* fold_sums = fold_products + (size_t)board * SUMS * FOLD_WIDTH + start;
+        const size_t range_at = ((size_t)board * 2 * classes + class_of[row]) * RANGE_WIDTH + start;
+        const float* own = policy + (size_t)own_code[row] * @NODES@ * STARTS + start;
+        const int low = LOW(words[row]), high = HIGH(words[row]);
 @TREE@
         total += weight[board] * v0;
     }
-    out[(size_t)q * starts + start] += total;
+    out[(size_t)q * STARTS + start] += total;
 }
 
 extern "C" __global__ void pass_down(const float* __restrict__ y, const float* __restrict__ path,

@@ -1,10 +1,11 @@
 """Exact values on a CUDA device: the traversal of `flop_values.py`, all boards of a street at
 once.
 
-Holdings with the same codes form a class. On a board one matrix counts the holdings of each class
-that share no card with a holding, and another the weaker ones less the stronger ones. Their
-products with the classes' reach on each of the opponent's action sequences give every showdown and
-fold, on tensor cores. The betting of the street, as straight-line code, combines them to values.
+Holdings with the same codes form a class. On a board a matrix counts the holdings of each class
+that are weaker than a holding less the stronger ones, those with each card, and all. Its products
+with the classes' ranges, their reach after each of the opponent's action sequences, give every
+showdown and fold, on tensor cores: the latter by inclusion-exclusion over cards. The betting of the
+street, as straight-line code, combines them to values.
 Single precision; the flop itself is left to `flop_values.py`.
 """
 
@@ -17,16 +18,11 @@ import numpy as np
 
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
-from counterplay.poker.cards.cards import N_HOLDINGS
-from counterplay.poker.vector.cuda_columns import (
-    SOURCE,
-    columns_of,
-    empty_products,
-    multiply,
-    round_up,
-    tree_code,
-)
-from counterplay.poker.vector.cuda_source import EXACT_STREET, filled
+from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.vector.cfr_br_kernels import TERMINALS
+from counterplay.poker.vector.cfr_br_source import SUMS, range_columns, tree_of_terminals
+from counterplay.poker.vector.cuda_columns import SOURCE, round_up
+from counterplay.poker.vector.cuda_source import EXACT_STREET, EXACT_VALUES, filled
 from counterplay.poker.vector.flop_boards import FlopBoards
 from counterplay.poker.vector.flop_values import PreparedQuery as ExactQuery
 from counterplay.poker.vector.holding_classes import (
@@ -42,7 +38,7 @@ from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import FixedSeat as SeatStrategy
 
 THREADS = 128  # in a block
-RIVERS_AT_ONCE = 16  # rivers in one matrix product
+RIVERS_AT_ONCE = 48  # rivers in one matrix product: all of a turn
 
 
 class FlopClasses(NamedTuple):
@@ -57,14 +53,16 @@ class FlopClasses(NamedTuple):
 
 
 def _street_code(street: Street, player: int, best: bool) -> str:
+    """Returns the betting of a street as code for a holding's value on a board."""
+
     def onward(end: int) -> str:
-        where = f"below_start[{end} * starts + start]"
+        where = f"below_start[{end} * STARTS + start]"
         return f"scale * below[((size_t)board * HOLDINGS + q) * starts_below + {where}]"
 
     def own(node: int) -> str:
-        return f"own[(size_t){node} * starts]"
+        return f"own[(size_t){node} * STARTS]"
 
-    lines = tree_code(street, player, None if best else own, onward)
+    lines = tree_of_terminals(street, player, None if best else own, onward)
     return "\n".join(" " * 8 + line for line in lines)
 
 
@@ -77,23 +75,30 @@ class _DeviceStreet:
         player, self.device = query.player, device
         self.used = np.flatnonzero(reached)
         self.starts = len(self.used) + 1  # one more with value 0, for starts that are not reached
-        columns = columns_of(street, player)
-        self.counts = columns.counts
-        sequences = street.sequence[1 - player, columns.terminals]
-        path = _by_start(query.opponent.path[k], self.used)[:, :, sequences]
-        payoff = np.abs(street.payoff[player][:, columns.terminals]).transpose(0, 2, 1)
-        payoff = payoff.reshape(reached.size, len(columns.terminals))[self.used]
-        paths = (path * payoff).transpose(0, 2, 1)  # codes, terminals, starts
+        columns = range_columns(street, player)
+        self._column, self._counts = (
+            round_up(self.starts),
+            (len(columns.showdowns), len(columns.folds)),
+        )
+        path = _by_start(query.opponent.path[k], self.used)
+        path = path[:, :, [*columns.showdowns, *columns.folds]].transpose(0, 2, 1)
         policy = _by_start(query.own.policy[k], self.used).transpose(0, 2, 1)
-        self.path, self.policy = (device.put(self.padded(array)) for array in (paths, policy))
+        payoff = street.payoff[player].transpose(1, 0, 2).reshape(len(street.player), -1)
+        arrays = (path, policy, payoff[:, self.used])  # codes, sequences or nodes, starts
+        self.path, self.policy, self.payoff = (device.put(self.padded(one)) for one in arrays)
         marks = {
-            "SHOWDOWNS": self.counts[0],
-            "FOLDS": self.counts[1],
-            "BOTH": self.counts[2],
+            "STARTS": self.starts,
+            "COLUMN": self._column,
+            "SHOWDOWNS": len(columns.showdowns),
+            "FOLDS": len(columns.folds),
+            "CARDS": N_CARDS,
+            "SUMS": SUMS,
             "NODES": len(street.player),
             "TREE": _street_code(street, player, query.best),
         }
-        self.kernel = device.compile(filled(SOURCE + EXACT_STREET, marks))
+        self.kernel = device.compile(
+            filled(SOURCE + EXACT_STREET + TERMINALS + EXACT_VALUES, marks)
+        )
         self._spread, self._up = self.kernel("spread"), self.kernel("up")
 
     def padded(self, array: np.ndarray) -> np.ndarray:
@@ -112,23 +117,26 @@ class _DeviceStreet:
         reach y ([1326, starts]). `below`: values at the starts of the next street, the start after
         each onward end, the number of those starts, and a factor for the values."""
         device, many, classes = self.device, boards.many, boards.classes
-        twice = (2 * classes, 2 * classes, 4 * classes)
-        reach = empty_products(device, many, twice, self.counts, self.starts, np.uint16)
-        wide = [np.int32(array.shape[2]) for array in reach]
-        starts, across = np.int32(self.starts), -(-self.starts // THREADS)
+        shown, folds = (n * self._column for n in self._counts)
+        ranges = device.empty((many, 2 * classes, shown + folds), np.uint16)
+        across = -(-self.starts // THREADS)
         self._spread(
             (across, classes, many), (THREADS,),
-            (y, self.path, boards.holding, boards.code, boards.max_classes,
-             np.int32(classes), starts, *wide, *reach),
+            (y, self.path, boards.holding, boards.code, boards.max_classes, np.int32(classes),
+             ranges),
         )  # fmt: skip
-        values = empty_products(device, many, (boards.n,) * 3, self.counts, self.starts, np.float32)
-        multiply(device, boards.meetings, classes, reach, values)
+        products = device.empty((many, boards.meetings.shape[1], shown))
+        fold_products = device.empty((many, SUMS, folds))
+        if shown:
+            device.multiply(boards.meetings, ranges[:, :, :shown], products)
+        device.multiply(boards.meetings[:, boards.width :], ranges[:, :, shown:], fold_products)
         onward, start, starts_below, scale = below
         self._up(
-            (across, N_HOLDINGS), (THREADS,),
-            (*values, boards.position, boards.own, boards.weight, self.policy, onward, start,
-             np.int32(many), np.int32(boards.n), starts, np.int32(starts_below), *wide,
-             np.float32(scale), out),
+            (N_HOLDINGS, across), (THREADS,),
+            (products, fold_products, ranges, self.payoff, boards.words, boards.position,
+             boards.class_of, boards.own, boards.weight, self.policy, onward, start,
+             np.int32(many), np.int32(boards.n), np.int32(boards.width), np.int32(classes),
+             np.int32(starts_below), np.float32(scale), out),
         )  # fmt: skip
 
 
@@ -138,23 +146,26 @@ class _DeviceBoards:
     def __init__(
         self, device: Device, put: list[Any], part: slice, classes: int, kernel: Any, river: bool
     ) -> None:
-        words, first, self.holding, self.code, self.own, self.weight = (
+        self.words, first, self.holding, self.code, self.own, self.weight = (
             array[part] for array in put
         )
-        self.many, self.n = words.shape
+        self.many, self.n = self.words.shape
         self.classes, self.max_classes = round_up(classes, 4), np.int32(first.shape[1])
-        wide = (4 if river else 2) * self.classes
-        self.meetings = device.empty((self.many, self.n, wide), np.uint16)
-        kernel("meetings")(
-            (-(-self.classes // 32), self.n, self.many), (32,),
-            (words, first, np.int32(self.n), self.max_classes, np.int32(self.classes),
-             np.int32(self.n), np.int32(1), np.int32(river), self.meetings),
+        self.width = round_up(self.n) if river else 0  # rows of holdings; then those of sums
+        rows, n = self.width + SUMS, np.int32(self.n)
+        self.meetings = device.empty((self.many, rows, 2 * self.classes), np.uint16)
+        kernel("meetings_and_sums")(
+            (-(-self.classes // 32), rows, self.many), (32,),
+            (self.words, first, n, self.max_classes, np.int32(self.classes), np.int32(self.width),
+             self.meetings),
         )  # fmt: skip
         self.position = device.empty((self.many, N_HOLDINGS), np.uint16)
         self.position.fill(NO_HOLDING)
+        self.class_of = device.empty((self.many, self.n), np.uint16)
         kernel("find")(
-            (-(-self.n // THREADS), self.many), (THREADS,), (words, np.int32(self.n), self.position)
-        )
+            (-(-self.classes // THREADS), self.many), (THREADS,),
+            (self.words, first, n, self.max_classes, self.position, self.class_of),
+        )  # fmt: skip
 
 
 def _reached_starts(
@@ -218,7 +229,8 @@ class DeviceTraversal:
     def __init__(self, device: Device, queries: Sequence[ExactQuery]) -> None:
         self.device = device
         self.queries = [_DeviceQuery(device, query) for query in queries]
-        self.codes = max(path.shape[1] for path in queries[0].opponent.path)
+        codes = [path.shape[1] for path in queries[0].opponent.path]
+        self.codes, self._first_codes = max(codes), codes[0]
         self._permuted = device.put(queries[0].permuted.astype(np.int16))
         self._scale = 1.0 / (queries[0].deck_size - 8)
         self._no_values = device.zeros((1,))
@@ -226,7 +238,8 @@ class DeviceTraversal:
 
     def class_workspace(self) -> tuple[ClassWorkspace, BoardClasses, BoardClasses]:
         """Returns a workspace for `list_classes`."""
-        return new_class_workspace(self.codes), turn_classes(), river_classes()
+        work = new_class_workspace(self.codes, self._first_codes)
+        return work, turn_classes(), river_classes()
 
     def list_classes(
         self, boards: FlopBoards, workspace: tuple[ClassWorkspace, BoardClasses, BoardClasses]

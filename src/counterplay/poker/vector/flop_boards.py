@@ -119,8 +119,8 @@ def _set_codes(table: Table, work: ListingWorkspace, which: int, street: int) ->
         holding: Any = np.int64(h)
         if street > 0:
             holding = permuted_holding(LOW[h], HIGH[h], work.chance.permutation[0])
-        bucket = np.int64(bucket_at(table.cards, street, row, holding))
         before = code[street - 1, h] if street > 0 else 0
+        bucket = np.int64(bucket_at(table.cards, street, row, holding, before))
         code[street, h] = before * carry + bucket
 
 

@@ -43,14 +43,15 @@ class ClassWorkspace(NamedTuple):
     code: np.ndarray  # int64[2, n]: codes in both tables on a river, by holding
 
 
-def new_class_workspace(codes: int, buckets: int = 0) -> ClassWorkspace:
-    """Returns a workspace for tables with at most `codes` codes on a street."""
+def new_class_workspace(codes: int, first: int, buckets: int = 0) -> ClassWorkspace:
+    """Returns a workspace for tables with at most `codes` codes on a street, `first` of them before
+    the flop."""
 
     def longs(*shape: int) -> np.ndarray:
         return np.zeros(shape, dtype=np.int64)
 
     return ClassWorkspace(
-        number=np.full(max(MAX_CLASSES, codes) * codes, -1, dtype=np.int32),
+        number=np.full(max(MAX_CLASSES, first) * codes, -1, dtype=np.int32),
         key=longs(N_HOLDINGS),
         of=longs(3, N_HOLDINGS),
         at=longs(max(N_HOLDINGS, buckets) + 1),
@@ -212,12 +213,13 @@ class BoardDealer(NamedTuple):
 
 
 def new_dealer(counts: tuple[int, ...], deck: np.ndarray) -> BoardDealer:
+    wide = min(max(counts), N_HOLDINGS)
     return BoardDealer(
         board=new_board(counts),
         chance=deal_on(np.zeros(len(deck) + DERIVED, dtype=np.int64), deck),
         deck=deck.astype(np.int64),
         rng=np.zeros(4, dtype=np.uint64),
-        work=new_class_workspace(min(max(counts), N_HOLDINGS), max(counts)),
+        work=new_class_workspace(wide, wide, max(counts)),
     )
 
 

@@ -20,7 +20,14 @@ from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, BettingTree
 from counterplay.poker.cards.canonical import permuted_holding
-from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
+from counterplay.poker.cards.deal import (
+    FIRST_OF_BOARD,
+    Deal,
+    bucket_at,
+    find_board,
+    new_deal,
+    remembers,
+)
 from counterplay.poker.holdem.table import Table, code_counts
 from counterplay.poker.vector.board import HIGH, LOW, Board
 from counterplay.poker.vector.chance import Chance, DealtBoard
@@ -73,14 +80,15 @@ class HoldingRows:
 @jit
 def fill_buckets(cards: Any, chance: Deal, street: int, out: np.ndarray) -> None:
     """Fills `out` with the buckets of all holdings on a street of a deal."""
-    board = 0
     for s in range(street + 1):
         board = find_board(cards, chance, s)
-    for h in range(index(len(LOW))):
-        holding: Any = np.int64(h)
-        if street > 0:
-            holding = permuted_holding(LOW[h], HIGH[h], chance.permutation[0])
-        out[h] = bucket_at(cards, street, board, holding)
+        if s < street and not remembers(cards):
+            continue
+        for h in range(index(len(LOW))):
+            holding: Any = np.int64(h)
+            if s > 0:
+                holding = permuted_holding(LOW[h], HIGH[h], chance.permutation[0])
+            out[h] = bucket_at(cards, s, board, holding, out[h])
 
 
 class BucketRows:
@@ -113,6 +121,11 @@ class BucketRows:
                 break
             fill_buckets(self.cards, deal, s - 1, self._bucket)
             out += factor * self._bucket
+
+    def same_rows(self, other: BucketRows) -> bool:
+        """Returns whether both have the same rows on every board."""
+        alike = self.cards is other.cards and self._counts == other._counts
+        return alike and np.array_equal(self._carry, other._carry)
 
     def copy(self) -> BucketRows:
         return BucketRows(self.cards, self._counts, self._carry)
