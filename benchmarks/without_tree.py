@@ -107,7 +107,7 @@ def _written_bytes(array: np.ndarray) -> int:
 def _growth() -> Row:
     """The longest pause of a table that doubles its size."""
     solver: Any = new_solver(load("goofspiel(10)"), "mccfr", 0, {})
-    hash_tables, worst = solver._hash_tables, 0.0
+    hash_tables, worst = solver.hash_tables, 0.0
     make_room = hash_tables.make_room
 
     def timed(worker: Any, *more: int) -> bool:

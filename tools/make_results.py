@@ -22,6 +22,7 @@ from pathlib import Path
 
 import number_tables
 from holdem_tables import HOLDEM
+from ladder_tables import LADDER
 from large_tables import LARGE
 from number_cells import CELLS
 from number_tables import DOCS, SCALES, table
@@ -150,6 +151,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "claims": readme_claims,
     **number_tables.TABLES,
     **HOLDEM,
+    **LADDER,
     **LARGE,
     **PLAY,
     **SCALE,

@@ -20,8 +20,8 @@ from counterplay.app.web.play.tree_games import History, board_of, luck_adjusted
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.kernels import tally
 from counterplay.core.match.result import estimate, half_width
-from counterplay.core.match.tally import tally
 from counterplay.poker.cards.cards import card_text
 from counterplay.poker.histories.phh import read_phh
 

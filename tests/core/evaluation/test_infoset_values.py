@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.evaluation.infoset_values import infoset_values
+from counterplay.core.evaluation.exact import infoset_values
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.rules import CHANCE
 

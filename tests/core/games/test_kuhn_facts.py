@@ -12,9 +12,9 @@ from support.lp import payoff_matrix
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.exact import expected_value, exploitability
-from counterplay.core.evaluation.kuhn import DOMINATED, kuhn_errors
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.kuhn import DOMINATED, kuhn_errors
 
 KUHN = load("kuhn")
 TO_OCP = str.maketrans("JQK", "123")

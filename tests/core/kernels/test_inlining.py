@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from numba.core import inline_closurecall
 
-from counterplay.core.kernels import inlining
-from counterplay.core.kernels.jit import jit
+from counterplay.core.kernels.jit import COPY, jit
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")  # type: ignore[attr-defined]
 
@@ -60,7 +59,7 @@ def test_the_code_is_that_of_numbas_inliner(monkeypatch: pytest.MonkeyPatch) -> 
         copied.append(value)
         return copy.deepcopy(value, memo)
 
-    monkeypatch.setattr(inlining.COPY, "deepcopy", watched)
+    monkeypatch.setattr(COPY, "deepcopy", watched)
     assert len(ours) > 50
     assert _code() == ours
     assert len(copied) > 10  # what is not copied otherwise
@@ -68,7 +67,7 @@ def test_the_code_is_that_of_numbas_inliner(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nothing_else_is_changed() -> None:
     shim = inline_closurecall.copy  # type: ignore[attr-defined]
-    assert shim is inlining.COPY
+    assert shim is COPY
     assert not shim.fresh
     value = [[1]]
     assert shim.deepcopy(value) == value
@@ -87,5 +86,5 @@ def test_a_function_that_cannot_be_inserted_leaves_no_trace() -> None:
 
     with pytest.raises(numba.core.errors.NumbaError):
         caller(1.0)
-    assert not inlining.COPY.fresh
+    assert not COPY.fresh
     assert _kernel()(np.arange(3.0)) == 3.0 + 3.0 + 2.0

@@ -10,9 +10,9 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.match import play as match_module
+from counterplay.core.match.kernels import merge_tallies, tally
 from counterplay.core.match.play import MOST_BLOCKS, BlockRange, block_ranges, blocks
-from counterplay.core.match.tally import merge_tallies, tally
-from counterplay.core.parallel import processes as processes_module
+from counterplay.core.parallel import jobs as jobs_module
 
 
 def naive(won: np.ndarray) -> np.ndarray:
@@ -85,12 +85,12 @@ def test_tables_play_on_as_many_threads_as_asked_for(
 ) -> None:
     asked = []
 
-    class Pool(processes_module.ThreadPoolExecutor):
+    class Pool(jobs_module.ThreadPoolExecutor):
         def __init__(self, workers: int) -> None:
             asked.append(workers)
             super().__init__(workers)
 
-    monkeypatch.setattr(processes_module, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(jobs_module, "ThreadPoolExecutor", Pool)
     cp.play_match("holdem(buckets=1)", "probe", "uniform", 100, processes=threads)
     assert asked == [threads]
 
@@ -107,7 +107,7 @@ def test_a_long_match_is_cut_into_few_runs() -> None:
     for n, threads in ((1_000, 4), (40, 4), (3, 4)):
         sizes.clear()
         cut = block_ranges(blocks(n, 1), threads, MOST_BLOCKS)
-        coming = processes_module.in_threads(note, cut, threads, 4 * threads)
+        coming = jobs_module.in_threads(note, cut, threads, 4 * threads)
         found = [number for run in coming for number in run]
         assert found == list(range(n))
         assert max(sizes) <= MOST_BLOCKS

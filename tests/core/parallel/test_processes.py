@@ -16,15 +16,13 @@ from support import jobs
 from support.jobs import do
 
 from counterplay.core.base.errors import CounterplayError
+from counterplay.core.parallel.jobs import in_order, in_processes, in_threads
 from counterplay.core.parallel.processes import (
     DIED,
     DONE,
     FORK,
     SPAWN,
     ProcessPool,
-    in_order,
-    in_processes,
-    in_threads,
     never,
 )
 
@@ -94,7 +92,8 @@ def test_work_that_cannot_be_sent_is_done_here(start: str) -> None:
 SCRIPT = """
 from pathlib import Path
 from support.jobs import setup
-from counterplay.core.parallel.processes import ProcessPool, in_order
+from counterplay.core.parallel.jobs import in_order
+from counterplay.core.parallel.processes import ProcessPool
 print("started", flush=True)
 try:
     print(list(in_order(ProcessPool(setup, 2), [("wait", Path("."))] * 2)))
@@ -147,7 +146,8 @@ def all_end(group: int) -> None:
 
 LARGE_JOBS = """
 from support.jobs import LARGE, setup
-from counterplay.core.parallel.processes import ProcessPool, in_order
+from counterplay.core.parallel.jobs import in_order
+from counterplay.core.parallel.processes import ProcessPool
 jobs = [("large", bytes([k]) * LARGE) for k in range(6)]
 print([job[0] for job in in_order(ProcessPool(setup, 2), jobs)])
 """

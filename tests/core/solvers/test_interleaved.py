@@ -20,9 +20,15 @@ from counterplay.core.base.errors import BadFile
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.core.solvers.history import HistoryWorkspace, OutcomeTables, update_decision
-from counterplay.core.solvers.interleaved import batch_on, batch_size, sample_histories
-from counterplay.poker.betting.rows import row_of
+from counterplay.core.solvers.history import (
+    HistoryWorkspace,
+    OutcomeTables,
+    batch_on,
+    batch_size,
+    sample_histories,
+    update_decision,
+)
+from counterplay.poker.betting.betting import row_of
 from counterplay.poker.cards.deal import UNKNOWN, bucket_of, compare, find_board, new_deal
 
 

@@ -14,9 +14,9 @@ from support.arena import Seeded, by_kernel, holdem, strategy
 from support.holdem import TREE
 
 import counterplay as cp
+from counterplay.core.match.kernels import Tally, tally
 from counterplay.core.match.play import MatchSchedule, StrategyMatch
 from counterplay.core.match.result import ENOUGH_SESSIONS, Estimate, estimate, half_width
-from counterplay.core.match.tally import Tally, tally
 from counterplay.poker.match.deals import SessionDeals, deal_block, session_deals
 from counterplay.poker.match.match import _play_tables
 from counterplay.poker.match.referee import play_hands

@@ -29,10 +29,10 @@ from counterplay.app.reproduction.harness.store import PieceStore, learning_curv
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.evaluation.exact import expected_value, exploitability
-from counterplay.core.evaluation.kuhn import DOMINATED, kuhn_errors
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.kuhn import DOMINATED, kuhn_errors
 from counterplay.core.parallel.jobs import Job, in_parallel
 from counterplay.core.solvers.algorithms import new_solver
 
@@ -203,7 +203,7 @@ def _curve(
 
 
 def equilibrium(gamma: float) -> Strategy:
-    """The equilibrium of Kuhn poker with this γ (core/evaluation/kuhn.py)."""
+    """The equilibrium of Kuhn poker with this γ (core/games/kuhn.py)."""
     game = load("kuhn")
     bets = {label: 1.0 - (action == "bet") for label, action in DOMINATED.items()}
     bets |= {"J": gamma / 3, "Q pb": (1 + gamma) / 3, "K": gamma, "J p": 1 / 3, "Q b": 1 / 3}

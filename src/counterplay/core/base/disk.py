@@ -37,8 +37,7 @@ _TEMPORARY = re.compile(
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file opened for reading, or `BadFile`: also for a folder, a device or a pipe, on which a
-    read could block."""
+    """A file opened for reading, or `BadFile`, also for a folder, a device or a pipe."""
     try:
         number = os.open(
             path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

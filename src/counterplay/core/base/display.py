@@ -26,8 +26,7 @@ _CELL = "text-align:left;padding:2px 10px 2px 0"
 
 
 def frame(columns: Columns, library: str | None = None) -> Any:
-    """A data frame of `library` (pandas, polars or dict); by default of the first that is
-    installed, else the columns as they are."""
+    """A data frame of `library`; by default of the first installed, else the columns."""
     if library not in (None, *LIBRARIES, PLAIN):
         known = ", ".join((*LIBRARIES, PLAIN))
         raise BadParameter(f"a data frame is one of {known}, not {library!r}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 LONGEST_REASON = 200  # characters
@@ -74,6 +76,46 @@ def whole_number(value: Any, low: int | None, high: int | None, what: str) -> in
         grouping = "," if high is not None and high >= 100_000 else ""
         bounds = f" of at least {low}" if high is None else f" from {low} to {high:{grouping}}"
     raise BadParameter(f"{what} must be a whole number{bounds}, not {shown(value)}")
+
+
+def probability(value: Any, what: str) -> float:
+    """`value` as a float in [0, 1], else `BadParameter`."""
+    number = real(value, what)
+    if not 0.0 <= number <= 1.0:
+        raise BadParameter(f"{what} must be from 0 to 1, not {shown(value)}")
+    return number
+
+
+def real(value: Any, what: str) -> float:
+    """`value` as a finite float, else `BadParameter`."""
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:  # an integer of over 300 digits
+        number = math.inf
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise BadParameter(f"{what} must be a number, not {shown(value)}")
+    return number
+
+
+def one_of(value: Any, choices: tuple[str, ...], what: str) -> str:
+    """`value` if it is one of `choices`, else `BadParameter`."""
+    if value not in choices:
+        raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {shown(value)}")
+    return str(value)
+
+
+def positive(value: Any, what: str) -> float:
+    """`value` as a finite float above 0, else `BadParameter`."""
+    if real(value, what) <= 0:
+        raise BadParameter(f"{what} must be above 0, not {shown(value)}")
+    return float(value)
+
+
+def flag(value: Any, what: str) -> bool:
+    """`value` if it is True or False, else `BadParameter`."""
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {shown(value)}")
+    return value
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:

@@ -119,8 +119,7 @@ def write_arrays(
     header: Mapping[str, Any],
     small: bool = False,
 ) -> None:
-    """Writes arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz
-    file; `small`: compressed."""
+    """Writes arrays and a JSON header of one `kind` as an .npz file; `small`: compressed."""
     text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
     save: Any = np.savez_compressed if small else np.savez
@@ -170,8 +169,7 @@ def _checked_header(archive: Archive, kind: str) -> dict[str, Any]:
 
 
 def check_format(version: Any, what: str = "") -> None:
-    """`BadFile` for a format that is no version, or one of a newer version of Counterplay. `what`:
-    the beginning of the message."""
+    """`BadFile` for an invalid or newer format. `what`: the beginning of the message."""
     if type(version) is not int or version < 1:
         raise BadFile(f"{what}damaged (format {version!r})")
     if version > FORMAT:
@@ -187,8 +185,7 @@ def _brief(error: Exception) -> str:
 
 
 class Archive:
-    """An open .npz file with a checked directory. Its `BadFile` errors lack the file name, which
-    the caller adds."""
+    """An open .npz file with a checked directory; the caller adds the file name to errors."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.size = os.fstat(file.fileno()).st_size

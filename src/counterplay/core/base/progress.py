@@ -45,8 +45,7 @@ _listener: Callable[[str], None] | None = _print_message
 
 
 def listen(callback: Callable[[str], None] | None) -> None:
-    """Sends messages to `callback`, None: to no one, and shows no bars. The command line listens
-    and has bars of its own."""
+    """Sends messages to `callback`, None: to no one; then there are no bars either."""
     global _listener
     _listener = callback
 
@@ -64,8 +63,7 @@ def say(text: str) -> None:
 
 
 def interactive() -> bool:
-    """Whether progress is shown: by the main thread of the main process, on a terminal or in a
-    notebook, unless it is turned off."""
+    """Whether progress is shown: by the main thread, on a terminal or in a notebook."""
     if _listener is not _print_message or multiprocessing.parent_process() is not None:
         return False
     if threading.current_thread() is not threading.main_thread():

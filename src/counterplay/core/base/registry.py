@@ -220,8 +220,7 @@ def _attributes(name: str, text: str) -> dict[str, Any]:
 
 @cache
 def package_entries() -> dict[str, list[PackageEntry]]:
-    """The entry points of installed packages, by group. Of two copies of a package the first on
-    the path counts."""
+    """The entry points of installed packages, by group; the first copy on the path counts."""
     groups: dict[str, list[PackageEntry]] = {}
     seen = set()
     for package in metadata.distributions():

@@ -52,8 +52,7 @@ T = TypeVar("T")
 
 
 def cache_root() -> Path:
-    """The user's cache folder for Counterplay: $COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay
-    or ~/.cache/counterplay."""
+    """$COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay or ~/.cache/counterplay."""
     explicit = os.environ.get("COUNTERPLAY_CACHE")
     if explicit:
         return Path(explicit)

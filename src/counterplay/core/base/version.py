@@ -25,14 +25,10 @@ def version() -> str:
     try:
         return installed_version("counterplay")
     except PackageNotFoundError:
-        return _source_version(PACKAGE.parent.parent / "pyproject.toml")
-
-
-def _source_version(project: Path) -> str:
-    if not project.is_file():
-        return "unknown"
-    found = re.search(r'^version = "(.+)"$', project.read_text("utf-8"), re.MULTILINE)
-    return found[1] if found else "unknown"
+        project = PACKAGE.parent.parent / "pyproject.toml"
+        text = project.read_text("utf-8") if project.is_file() else ""
+        found = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
+        return found[1] if found else "unknown"
 
 
 @cache

@@ -134,8 +134,7 @@ def lane_infoset(form: Any, chance: Any, lane: Any, node: Any) -> Any:
 
 @question
 def move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
-    """The first half of `child`: the node after `action`, before chance is drawn where that waits
-    for memory."""
+    """The first half of `child`: before chance is drawn, where that waits for memory."""
     return child(form, chance, node, action, rng)
 
 
@@ -167,8 +166,7 @@ def forced_at(form: Any, chance: Any, node: Any) -> Any:
 
 @question
 def slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
-    """The first slot and the number of actions of `infoset`, which `infoset_at` just gave for
-    `node`."""
+    """The first slot and the number of actions of `infoset`, which `infoset_at` just gave."""
     first = index(form.first[infoset])
     return first, index(form.first[infoset + ONE]) - first
 
@@ -207,8 +205,7 @@ def sample_policy(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any
 
 @question
 def policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
-    """A fixed policy at `node`: the number of its row, its first probability and the number of
-    actions."""
+    """A fixed policy at `node`: its row, its first probability and the number of actions."""
     infoset = infoset_at(form, chance, node)
     first = index(form.first[infoset])
     return infoset, first, index(form.first[infoset + ONE]) - first

@@ -19,7 +19,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import EXACT_BITS
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
 from counterplay.core.forms.rules_form import RulesForm, rules_workspace, take_step
-from counterplay.core.forms.state_probe import probe_states
+from counterplay.core.forms.state_form import probe_states
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import new_state
 

@@ -1,5 +1,6 @@
 """Compiles `CompiledRules` to one C function that takes a step; kernels call it by its address.
 
+Functions that the rules call are compiled with them, with or without `@njit` (`with_helpers`).
 Compiled code is cached on disk under a digest of the rules' functions and of everything these use
 (`rules_digest`).
 """
@@ -12,17 +13,18 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba import types as _types
 from numba.core import config as _config
+from numba.extending import is_jitted
 
 from counterplay.core.base.errors import BadGame
-from counterplay.core.forms.rule_helpers import unusable_name, used_values, with_helpers
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.core.kernels.intrinsics import plain_address
 from counterplay.core.kernels.jit import compile_rules
@@ -54,6 +56,20 @@ PROBLEMS = {
 COLOUR = re.compile(r"\x1b\[\d*m")  # in messages of Numba
 FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff", "passive")
 OPTIONAL = ("start", "chance", "passive")
+#: What compiled code can use by name.
+_USABLE = (int, float, tuple, np.ndarray, np.generic, ModuleType, FunctionType, BuiltinFunctionType)
+_TYPES = (int, float, bool, np.generic)  # and these as functions
+
+
+def _no_chance(c: Any, state: Any, action: int) -> float:
+    return 1.0  # not called: chance is uniform
+
+
+def _never(c: Any, state: Any) -> int:
+    return -1
+
+
+MISSING = {"chance": _no_chance, "passive": _never}  # what stands for a function that is None
 
 
 class Shape(NamedTuple):
@@ -95,16 +111,15 @@ def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
     return values if len(values) else np.zeros(1, dtype=np.int64)
 
 
-def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
+def _functions_of(rules: CompiledRules) -> list[Any]:
+    """The functions of rules, in the order of `FUNCTIONS`."""
+    written = (getattr(type(rules), name) for name in FUNCTIONS)
+    return [one or MISSING[name] for name, one in zip(FUNCTIONS, written, strict=True)]
+
+
+def _step_of(functions: list[Any], shape: Shape, is_uniform: bool) -> Any:
     """The step function of rules, from their functions, plain or compiled."""
-    start, player, actions = functions["start"], functions["player"], functions["actions"]
-    apply, key, payoff = functions["apply"], functions["key"], functions["payoff"]
-    chance, is_uniform = functions["chance"], functions["chance"] is None
-    if is_uniform:
-        chance = functions["none"]
-    passive, is_passive = functions["passive"], functions["passive"] is not None
-    if not is_passive:
-        passive = functions["never"]
+    start, player, actions, chance, apply, key, payoff, passive = functions
     n_players, n_known, most_actions = shape.n_players, shape.known, shape.actions
 
     def step(
@@ -123,7 +138,7 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
         `known`, or `pays`. Mode `SHARE` only writes to `pays` the probability of an outcome of
         chance (`facts` has their number), mode `PASSIVE` the action that checks or calls."""
         if mode == PASSIVE:
-            pays[0] = passive(c, above) if is_passive else -1
+            pays[0] = passive(c, above)
             return
         if mode == SHARE:
             pays[0] = 1.0 / facts[COUNT] if is_uniform else chance(c, above, action)
@@ -188,18 +203,9 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     return step
 
 
-def _no_chance(c: Any, state: Any, action: int) -> float:
-    return 1.0
-
-
-def _never(c: Any, state: Any) -> int:
-    return -1
-
-
 def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
     """The step function in plain Python, with Python's own integers."""
-    functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
-    step = _step_of({**functions, "none": _no_chance, "never": _never}, shape, uniform)
+    step = _step_of(_functions_of(rules), shape, type(rules).chance is None)
 
     def plain(
         c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
@@ -217,15 +223,12 @@ def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool
     """The step function as a C function; it must live as long as its `address` is used. `fixed`:
     the constants are compiled in."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
-    functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
     helpers: dict[Any, Any] = {}
-    for name in FUNCTIONS:
-        written = getattr(type(rules), name)
-        functions[name] = None if written is None else pasted(with_helpers(written, helpers))
-    step = pasted(_step_of(functions, shape, uniform))
-    constants = tuple(int(word) for word in rules.constants)
+    functions = [pasted(with_helpers(function, helpers)) for function in _functions_of(rules)]
+    step = pasted(_step_of(functions, shape, type(rules).chance is None))
+    constants = tuple(map(int, rules.constants))
     inline = fixed and 0 < len(constants) <= MOST_INLINE
-    n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
+    n_constants, n_state, n_players = max(len(constants), 1), shape.state, shape.n_players
     n_facts = KNOWN + shape.known
     number = types.int64
     word, real, state = (types.CPointer(kind) for kind in (number, types.float64, types.uint64))
@@ -261,23 +264,20 @@ def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int
     try:
         code = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
     except numba.core.errors.NumbaError as error:
-        written = [getattr(type(rules), function) for function in FUNCTIONS]
-        reason = unusable_name([function for function in written if function is not None])
+        reason = unusable_name(_functions_of(rules))
         reason = reason or " ".join(COLOUR.sub("", str(error)).split())[:400]
         raise BadGame(f"{name}: the rules cannot be compiled: {reason}") from None
     return int(code.address), code
 
 
 def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
-    """A digest of the rules without comments and layout, and of their parameters if these are
-    `fixed`."""
+    """A digest of the rules without layout, and of their parameters if these are `fixed`."""
     digest = hashlib.blake2b(digest_size=16)
     sizes = (rules.n_players, rules.state_size, rules.known_size)
     constants = tuple(int(word) for word in rules.constants)
     parameters = (rules.max_actions, rules.depth, constants) if fixed else len(constants)
     digest.update(repr((sizes, parameters)).encode())
-    kind: Any = type(rules)
-    digest.update(_functions_digest(kind))
+    digest.update(_functions_digest(type(rules)))  # type: ignore[arg-type]
     return digest.digest()
 
 
@@ -310,15 +310,88 @@ def _text_of(function: Any, seen: set[int]) -> bytes:
 def _source(function: Any) -> bytes:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
+        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+        return "".join(
+            ast.dump(node)
+            for node in statements  # of the body, without the docstring
+            if not isinstance(node, ast.FunctionDef)
+            and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        ).encode()
     except (OSError, TypeError, SyntaxError):  # no source file
         code = function.__code__
         return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
 
 
-def _acts(node: ast.AST) -> bool:
-    """Whether a node is a statement of the body other than the docstring."""
-    return isinstance(node, ast.stmt) and not (
-        isinstance(node, ast.FunctionDef)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+def with_helpers(function: FunctionType, compiled: dict[FunctionType, Any]) -> FunctionType:
+    """`function` with the plain functions that it calls compiled, and those that these call.
+    `compiled`: the helpers so far."""
+    replaced = {
+        name: _helper(value, compiled)
+        for name, value in used_values(function).items()
+        if isinstance(value, FunctionType)
+    }
+    return _rebuilt(function, replaced) if replaced else function
+
+
+def _helper(function: FunctionType, compiled: dict[FunctionType, Any]) -> Any:
+    """A helper, compiled; one that calls itself finds itself among those compiled."""
+    if function not in compiled:
+        copy = _rebuilt(function, {})
+        compiled[function] = njit(error_model="numpy", nogil=True, _nrt=False)(copy)
+        for name, value in used_values(function).items():
+            if isinstance(value, FunctionType):
+                copy.__globals__[name] = _helper(value, compiled)
+    return compiled[function]
+
+
+def _rebuilt(function: FunctionType, names: dict[str, Any]) -> FunctionType:
+    """A copy of a function that sees other values of its names."""
+    code, cells = function.__code__, function.__closure__
+    if cells is not None:
+        cells = tuple(
+            CellType(names[name]) if name in names else cell
+            for name, cell in zip(code.co_freevars, cells, strict=True)
+        )
+    copy = FunctionType(
+        code, {**function.__globals__, **names}, function.__name__, function.__defaults__, cells
     )
+    copy.__kwdefaults__, copy.__qualname__ = function.__kwdefaults__, function.__qualname__
+    return copy
+
+
+def used_values(function: Any) -> dict[str, Any]:
+    """What the global and outer names in a function stand for."""
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    return {name: names[name] for name in sorted(names_in(function.__code__)) if name in names}
+
+
+def names_in(code: Any) -> set[str]:
+    """The names that a function does not define, attributes included."""
+    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
+    return {*code.co_names, *code.co_freevars}.union(*map(names_in, inner))
+
+
+def unusable_name(functions: Iterable[Callable[..., Any]]) -> str:
+    """What rules use that cannot be compiled, in words; empty if nothing was found."""
+    waiting, seen = list(functions), set[Any]()
+    while waiting:
+        function = waiting.pop()
+        function = getattr(function, "py_func", function)
+        if function in seen:
+            continue
+        seen.add(function)
+        for name, value in used_values(function).items():
+            if isinstance(value, FunctionType) or is_jitted(value):
+                waiting.append(value)
+            elif isinstance(value, type):
+                if not issubclass(value, _TYPES):
+                    return (
+                        f"{function.__name__}() uses the class {name}; write what it calls there "
+                        f"as a function outside of the class"
+                    )
+            elif not isinstance(value, _USABLE):
+                return (
+                    f"{function.__name__}() uses {name}, a {type(value).__name__}; compiled rules "
+                    f"can use numbers, tuples, NumPy arrays and functions of these"
+                )
+    return ""

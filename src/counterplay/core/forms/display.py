@@ -3,6 +3,7 @@ hands of a game that has one."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,10 @@ class StrategyDisplay(Tabular):
     probabilities: np.ndarray
     player: int | None
 
+    @abstractmethod
+    def row(self, i: int) -> Row:
+        """The row of an information set, by its number."""
+
     @property
     def n_rows(self) -> int:
         """Information sets in its table."""
@@ -44,14 +49,11 @@ class StrategyDisplay(Tabular):
 
     def columns(self) -> Columns:
         """A row for each action of each information set."""
-        first, owner = self.game.form.first, self.game.form.owner
-        names, columns = self.game.infoset_names, Columns(player=[], infoset=[])
-        for i in range(self.game.n_infosets):
-            n = int(first[i + 1] - first[i])
-            columns["player"] += [int(owner[i])] * n
-            columns["infoset"] += [names[i]] * n
-        columns["action"] = list(self.game.labels.action)
-        columns["probability"] = self.probabilities.tolist()
+        columns = Columns(player=[], infoset=[], action=[], probability=[])
+        for row in map(self.row, range(self.n_rows)):
+            for action, share in row.probabilities.items():
+                for column, cell in zip(columns.values(), (*row[:2], action, share), strict=True):
+                    column.append(cell)
         return columns
 
     def _figure(self) -> Any:

@@ -35,8 +35,7 @@ _MINUS_ZERO = index(1 << 63)
 
 
 class HistorySearch(NamedTuple):
-    """The histories so far: n nodes in depth-first order, l levels, m information sets, o
-    outcomes."""
+    """The histories so far: n nodes depth first, l levels, m information sets, o outcomes."""
 
     at: np.ndarray  # int64[4]
     next: np.ndarray  # int64[l]: the next action at each level of the current history
@@ -150,8 +149,7 @@ def expand_histories(
 
 
 class LevelOrder(NamedTuple):
-    """The nodes in order of levels: n nodes, l levels, m information sets, d distributions, o
-    outcomes."""
+    """The nodes by level: n nodes, l levels, m information sets, d distributions, o outcomes."""
 
     player: np.ndarray  # as in `HistoryTree`
     first_child: np.ndarray

@@ -51,8 +51,7 @@ class Game:
     """
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
-        # Any: which forms it has depends on the rules, and `compiled` and `has_tree` say so
-        self._representation: Any = representation_of(name, rules, tree)
+        self._representation = representation_of(name, rules, tree)
         if not isinstance(rules, StateRules | FormRules | CompiledRules):
             raise BadGame(
                 f"{name}: rules need `n_players` and a method `root()`; see the how-to on your "
@@ -80,8 +79,7 @@ class Game:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What can be done with the game: whether it can be listed, measured exactly, played by
-        bots, ..."""
+        """What can be done with the game: list it, measure it exactly, play bots, ..."""
         return self._capabilities
 
     def can(self, word: str) -> bool:
@@ -96,8 +94,7 @@ class Game:
 
     @property
     def unit(self) -> Unit:
-        """The unit of payoffs; as text what stands behind a number, such as `per game` or
-        `sb/h`."""
+        """The unit of payoffs; as text what stands behind a number: `per game`, `sb/h`."""
         return self._unit
 
     @property
@@ -113,18 +110,17 @@ class Game:
     @property
     def has_tree(self) -> bool:
         """Whether the game has a tree of its histories."""
-        return bool(self._representation.has_tree)
+        return self._representation.has_tree
 
     @property
     def discovers_infosets(self) -> bool:
-        """Whether information sets are discovered while playing, so that strategies are hash
-        tables."""
-        return bool(self._representation.discovers)
+        """Whether information sets are discovered while playing: strategies are hash tables."""
+        return self._representation.discovers
 
     @property
     def has_passive_actions(self) -> bool:
         """Whether a player can check or call at every information set."""
-        return bool(self._representation.has_passive)
+        return self._representation.has_passive
 
     @property
     def tree(self) -> HistoryTree:
@@ -153,32 +149,28 @@ class Game:
     @property
     def rules_form(self) -> RulesForm:
         """Compiled rules as a form, with or without a tree."""
-        form: RulesForm = self._representation.rules_form
-        return form
+        rules_form: RulesForm = self._representation.rules_form
+        return rules_form
 
     @property
     def rules_digest(self) -> bytes:
         """Changes when the rules do; the same with a tree and without."""
-        digest: bytes = self._representation.digest
-        return digest
+        return self._representation.digest
 
     @property
     def keys(self) -> np.ndarray:
-        """uint64[n_infosets, 1 or 2]: the keys that the information sets of the tree have without
-        it."""
+        """uint64[m, 1 or 2]: the keys that the tree's information sets have without it."""
         keys: np.ndarray = self._representation.keys
         return keys
 
     def described(self, key: np.ndarray, count: int) -> tuple[str, list[str]]:
         """Labels of a discovered information set and of its actions, by its key."""
-        described: tuple[str, list[str]] = self._representation.described(key, count)
-        return described
+        return self._representation.described(key, count)
 
     def keys_of_label(self, label: str) -> np.ndarray | None:
         """uint64[n, k]: the keys that an information set with this label has, one for each player;
         None where labels do not say."""
-        keys: np.ndarray | None = self._representation.keys_of_label(label)
-        return keys
+        return self._representation.keys_of_label(label)
 
     def check_rules(self, problem: int) -> None:
         """Raises the error in the rules of which kernels noted the number; 0: none."""
@@ -187,8 +179,7 @@ class Game:
 
     @cached_property
     def form(self) -> Any:
-        """The form that sampling solvers play on: the tree, or that of a game too large for
-        one."""
+        """The form that sampling solvers play on: the tree, or another where there is none."""
         return self._representation.form
 
     @cached_property
@@ -225,7 +216,7 @@ class Game:
         """An information set at which a player has forgotten own actions, in words; empty if there
         is none, or none is known in a game without a tree."""
         if not self.has_tree:
-            return str(self._representation.forgets)
+            return self._representation.forgets
         try:
             self.treeplexes  # noqa: B018 - raises
         except ImperfectRecall as error:
@@ -237,8 +228,7 @@ class Game:
     @cached_property
     def labels(self) -> Labels:
         """Names of information sets and slots."""
-        labels: Labels = self._representation.labels
-        return labels
+        return self._representation.labels
 
     @cached_property
     def infoset_names(self) -> list[str]:
@@ -286,17 +276,17 @@ class Game:
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return int(self._representation.depth)
+        return self._representation.depth
 
     @cached_property
     def max_actions(self) -> int:
         """The most actions at one information set."""
-        return int(self._representation.max_actions)
+        return self._representation.max_actions
 
     @cached_property
     def zero_sum(self) -> bool:
         """Whether payoffs sum to zero at every end."""
-        return bool(self._representation.zero_sum)
+        return self._representation.zero_sum
 
     @cached_property
     def perfect_recall(self) -> bool:
@@ -331,8 +321,7 @@ class Game:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the rules or the numbering of slots do; part of every file that holds
-        slots."""
+        """Changes when the rules or the numbering of slots do; part of files that hold slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         for part in self._representation.identity():
             digest.update(part)
@@ -340,8 +329,7 @@ class Game:
 
 
 class Payoff(NamedTuple):
-    """A query: the value to `player` against `against` of playing `by`, or of a best response
-    (None)."""
+    """A query: the value to `player` against `against` of `by`, or of a best response (None)."""
 
     player: int
     against: Strategy

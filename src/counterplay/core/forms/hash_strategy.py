@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.display import Columns
 from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.display import Row
@@ -154,15 +153,6 @@ class HashStrategy(Strategy):
     def n_rows(self) -> int:
         return len(self.keys)
 
-    def columns(self) -> Columns:
-        columns = Columns(player=[], infoset=[], action=[], probability=[])
-        for row in self.rows():
-            for action, share in row.probabilities.items():
-                cells = (row.player, row.infoset, action, share)
-                for name, cell in zip(columns, cells, strict=True):
-                    columns[name].append(cell)
-        return columns
-
     def to_openspiel(self, kind: str = "python") -> Any:
         raise BadParameter(
             f"{self.game.name} is played without a tree; strategy.on(game) with a tree has a "
@@ -172,12 +162,12 @@ class HashStrategy(Strategy):
     def rows(self, player: int | None = None, like: str | None = None) -> Iterator[Row]:
         """Rows in order of discovery: all, or those of a player, or whose label matches `like`, in
         which * stands for any text."""
-        owners = owners_of(self.keys)
-        for i in range(len(self.keys)):
-            if player is not None and owners[i] != player:
-                continue
-            if like is None or _matches(self.name_of(i), int(owners[i]), like):
-                yield self.row(i)
+        for i, owner in enumerate(owners_of(self.keys).tolist()):
+            if player in (None, owner):
+                name = self.name_of(i)
+                names = (name, name.removeprefix(f"{numbered(owner)}: "))
+                if like in (None, *names) or any(fnmatchcase(name, str(like)) for name in names):
+                    yield self.row(i)
 
     def table(self) -> list[Row]:
         return list(self.rows())
@@ -250,12 +240,6 @@ def first_slots(counts: np.ndarray) -> np.ndarray:
     first = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=first[1:])
     return first
-
-
-def _matches(name: str, owner: int, pattern: str) -> bool:
-    """Whether a name, with its player in front or without, matches a pattern."""
-    short = name.removeprefix(f"{numbered(owner)}: ")
-    return pattern in (name, short) or any(fnmatchcase(text, pattern) for text in (name, short))
 
 
 def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:

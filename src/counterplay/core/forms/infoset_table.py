@@ -61,8 +61,7 @@ def home_cell(low: int, high: int, mask: int) -> int:
 
 @jit(inline=True)
 def find(cells: np.ndarray, low: int, high: int) -> tuple[int, int]:
-    """The cell of a key and its entry; a free cell and 0 if the key is absent. `high`: 0 for keys
-    of one word."""
+    """The cell of a key and its entry (0: absent). `high`: 0 for keys of one word."""
     mask = index(cells.shape[0]) - ONE
     last = index(cells.shape[1]) - ONE
     cell = home_cell(low, high, mask)

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -30,8 +30,7 @@ from counterplay.core.forms.expand import ExpandedRules, expand_rules, label_rul
 from counterplay.core.forms.infoset_table import PLAYER_BITS
 from counterplay.core.forms.rules import CompiledRules, FormRules
 from counterplay.core.forms.rules_form import RulesForm, keys_of_known, rules_form
-from counterplay.core.forms.state_form import StateStep, label_words
-from counterplay.core.forms.state_probe import StateProbe, probe_states
+from counterplay.core.forms.state_form import StateProbe, StateStep, label_words, probe_states
 from counterplay.core.forms.states import build_states
 from counterplay.core.forms.tree import NO_ACTION, HistoryTree, Labels, level_bounds
 
@@ -47,6 +46,14 @@ class Representation(ABC):
     discovers: bool = False  # information sets are discovered while playing, not numbered
     no_tree_reason: str = "is too large for that"
     forgets: str = ""  # an information set without perfect recall, where one is known
+    # what only some have: `compiled` and `has_tree` of a game say so
+    tree: Any  # a `HistoryTree`
+    expanded: Any  # `ExpandedRules`, of compiled rules with a tree
+    rules_form: Any  # a `RulesForm`, of compiled rules
+    keys: Any  # uint64[m, 1 or 2]: the keys that the information sets of a tree have without it
+    keys_of_label: Callable[[str], np.ndarray | None]
+    described: Callable[[np.ndarray, int], tuple[str, list[str]]]
+    error: Callable[[int], BaseException]
 
     def __init__(self, name: str, rules: Any) -> None:
         self.name, self.rules = name, rules

@@ -12,6 +12,7 @@ p)·y, and DBR one whose restricted player has lower bounds on its probabilities
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,15 @@ from counterplay.core.kernels.jit import ZERO, jit
 from counterplay.core.kernels.rng import uniform
 
 
+class RestrictedPlayer(NamedTuple):
+    """The restricted player, for engines that have no such form; m information sets."""
+
+    model: Any  # a `Strategy`
+    player: int
+    trust: np.ndarray  # float64[m]: Pconf(I), by information set of the model
+    p: float | None  # the probability of the model, decided before the game; None: `trust`
+
+
 class RestrictedForm(NamedTuple):
     """RNR on any form: one coin per history."""
 
@@ -39,8 +49,7 @@ class RestrictedForm(NamedTuple):
 
 
 class DataBiasedForm(NamedTuple):
-    """DBR on any form with m rows of σ_fix: a coin at every information set of the restricted
-    player."""
+    """DBR on any form: a coin at every information set of the restricted player."""
 
     inner: Any
     fixed: Any  # σ_fix
@@ -147,49 +156,21 @@ def _chance_workspace(form: Any, buffer: Any) -> Any:
     return RestrictedChance(access.chance_workspace(form.inner, buffer[:-1]), buffer[-1:])
 
 
-@answers(access.player_at, RestrictedForm, DataBiasedForm)
-def _player_at(form: Any, chance: Any, node: Any) -> Any:
-    return access.player_at(form.inner, chance.inner, node)
+def _by_inner(asked: Any) -> Any:
+    """The answer to a question that the inner form gives."""
+    names = list(inspect.signature(asked).parameters)
+    passed = (f"{name}.inner" if name in ("form", "chance") else name for name in names)
+    scope: dict[str, Any] = {"asked": asked}
+    exec(f"def answer({', '.join(names)}): return asked({', '.join(passed)})", scope)
+    scope["answer"].__annotations__ = asked.__annotations__
+    return scope["answer"]
 
 
-@answers(access.infoset_at, RestrictedForm, DataBiasedForm)
-def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
-    return access.infoset_at(form.inner, chance.inner, node)
-
-
-@answers(access.utility, RestrictedForm, DataBiasedForm)
-def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
-    return access.utility(form.inner, chance.inner, node, player)
-
-
-@answers(access.slots_at, RestrictedForm, DataBiasedForm)
-def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
-    return access.slots_at(form.inner, chance.inner, node, infoset)
-
-
-@answers(access.slots_of, RestrictedForm, DataBiasedForm)
-def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
-    return access.slots_of(form.inner, chance.inner, infoset)
-
-
-@answers(access.full, RestrictedForm, DataBiasedForm)
-def _full(form: Any, chance: Any) -> Any:
-    return access.full(form.inner, chance.inner)
-
-
-@answers(access.forced_at, RestrictedForm, DataBiasedForm)
-def _forced_at(form: Any, chance: Any, node: Any) -> Any:
-    return access.forced_at(form.inner, chance.inner, node)
-
-
-@answers(access.expanded_at, RestrictedForm, DataBiasedForm)
-def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
-    return access.expanded_at(form.inner, node, infoset)
-
-
-@answers(access.passive_at, RestrictedForm, DataBiasedForm)
-def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
-    return access.passive_at(form.inner, chance.inner, node, infoset, rng)
+for _asked in (
+    *(access.player_at, access.infoset_at, access.utility, access.slots_at, access.slots_of),
+    *(access.full, access.forced_at, access.expanded_at, access.passive_at),
+):
+    answers(_asked, RestrictedForm, DataBiasedForm)(_by_inner(_asked))
 
 
 def restricted_sequence_form(
@@ -208,34 +189,19 @@ def restricted_sequence_form(
     empty = np.zeros_like(every)
     new_responder = _blend(responder, 1.0 - p, every, empty, p * against, model.n_sequences)
     new_model = _blend(model, 1.0 - p, empty, every, p * to_model, responder.n_sequences)
-    return (
-        SequenceForm(new_model, new_responder)
-        if restricted == 0
-        else SequenceForm(new_responder, new_model)
-    )
+    pair = (new_model, new_responder)
+    return SequenceForm(*(pair if restricted == 0 else reversed(pair)))
 
 
-def _blend(
-    side: Side,
-    scale: float,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    values: np.ndarray,
-    n_columns: int,
-) -> Side:
+def _blend(side: Side, scale: float, rows: Any, columns: Any, values: Any, n_columns: int) -> Side:
     """`side` with its entries scaled by `scale` and more entries added."""
     own = np.repeat(np.arange(side.n_sequences), np.diff(side.row))
     row = np.concatenate([own, rows]).astype(np.int32)
     column = np.concatenate([side.column, columns]).astype(np.int32)
     value = np.concatenate([scale * side.value, values])
     keep = np.flatnonzero(value)
-    return side_from_entries(
-        Treeplex(side.parent, side.first, side.floor),
-        row[keep],
-        column[keep],
-        value[keep],
-        n_columns,
-    )
+    plex = Treeplex(side.parent, side.first, side.floor)
+    return side_from_entries(plex, row[keep], column[keep], value[keep], n_columns)
 
 
 def data_biased_sequence_form(

@@ -171,8 +171,7 @@ class Known:
 
 @dataclass(frozen=True)
 class RulesState:
-    """A state of compiled rules as a `State`. Actions of players are their labels, those of chance
-    are numbers."""
+    """A state of compiled rules as a `State`; actions of players are their labels."""
 
     rules: CompiledRules
     c: tuple[int, ...] = field(compare=False)  # constants of the rules

@@ -48,14 +48,12 @@ class FullWidthForm(Protocol):
 
 @question
 def payoff_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
-    """Fills `out`, one per sequence of `player`, with its payoff against the other player's
-    `plan`."""
+    """Fills `out`: the payoff of each sequence of `player` against the other's `plan`."""
     raise NotImplementedError
 
 
 class Side(NamedTuple):
-    """One player's half of the sequence form: the treeplex, and payoffs with one row per own
-    sequence."""
+    """One player's half: the treeplex, and payoffs with one row per own sequence."""
 
     parent: np.ndarray  # int32[m]
     first: np.ndarray  # int32[m + 1]
@@ -70,8 +68,7 @@ class Side(NamedTuple):
 
 
 class SequenceForm(NamedTuple):
-    """Both sides; `two` has player 2's payoffs and is the negated transpose of `one` when the
-    game is zero-sum."""
+    """Both sides; `two` is the negated transpose of `one` when the game is zero-sum."""
 
     one: Side
     two: Side
@@ -154,8 +151,7 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
 
 @jit
 def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
-    """Fills `out` with the entries of `order`, sorted stably by `key`. `start`: zeros, one more
-    than there are keys."""
+    """Fills `out` with `order`, sorted stably by `key`. `start`: zeros, one more than keys."""
     for k in order:
         start[key[k] + 1] += 1
     for q in range(len(start) - 1):
@@ -239,8 +235,7 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
 
 @jit
 def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
-    """Fills `out` (one per sequence of this side) with its payoff against the other player's
-    `plan`."""
+    """Fills `out`: the payoff of each sequence of this side against the other's `plan`."""
     for q in range(index(len(out))):
         total = 0.0
         for k in range(index(side.row[q]), index(side.row[q + ONE])):

@@ -8,6 +8,9 @@ latest states are kept, and others replayed from the first one.
 Information sets are known by their labels, hashed to 128 bits. Chance is drawn as on the tree, so
 that the same random numbers give the same results. An error in the rules ends the history, is kept
 in `StateStep.error`, and is raised when the kernel returns.
+
+`probe_states` plays random histories, which check the rules and say what a tree would have said:
+how large it is, whether payoffs sum to zero, whether players have perfect recall.
 """
 
 from __future__ import annotations
@@ -17,25 +20,29 @@ import hashlib
 import random
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import config as _config
 
 from counterplay.core.base.errors import BadGame
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.compiled import COUNT, FAILED, KNOWN, PASSIVE, PLAY, WHO, Shape
 from counterplay.core.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.core.forms.rules_form import RulesForm
 from counterplay.core.forms.states import (
     MOST_DEPTH,
+    TreeLists,
     actions_of,
     checked_chance,
     checked_payoffs,
+    endless,
     explained,
     passive_of,
     player_of,
 )
-from counterplay.core.forms.tree import Distributions
+from counterplay.core.forms.tree import NO_ACTION, Distributions
 from counterplay.core.kernels.intrinsics import plain_address
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import uniform
@@ -47,19 +54,21 @@ DEPTH, ACTIONS = 1_000, 1_000
 MOST_STATES = 20_000  # kept
 MOST_LABELS = 200_000  # of information sets met in this process
 KNOWN_WORDS = 2
+HISTORIES = 100  # of a probe
+MOST_MOVES = 20_000  # of all histories of a probe
+TOLERANCE = 1e-9  # of sums of payoffs
 _MOVE = 2  # bytes
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 _STEP = ctypes.CFUNCTYPE(None, *[_POINTER] * 3, _NUMBER, _NUMBER, *[_POINTER] * 3)
 
 
 def state_shape(name: str, rules: StateRules) -> Shape:
-    """The sizes of rules, from their attributes `depth` (decisions of the longest history) and
-    `max_actions` (of a player)."""
+    """The sizes of rules, from their attributes `depth` and `max_actions`."""
     sizes = []
-    for field, usual in (("depth", DEPTH), ("max_actions", ACTIONS)):
-        value = getattr(rules, field, usual)
+    for size, usual in (("depth", DEPTH), ("max_actions", ACTIONS)):
+        value = getattr(rules, size, usual)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise BadGame(f"{name}: `{field}` must be a positive whole number, not {value!r}")
+            raise BadGame(f"{name}: `{size}` must be a positive whole number, not {value!r}")
         sizes.append(min(value, MOST_DEPTH))
     depth, actions = sizes
     moves = depth + int(getattr(rules, "max_chance", 3 * depth + 64))
@@ -159,7 +168,7 @@ class StateStep:
             begin -= _MOVE
             position = self._positions.get(history[:begin])
         if position is None:
-            position = self._keep(b"", self._described(self.rules.root()))
+            position = self._keep(b"", self.rules.root())
         for low in range(begin, len(history), _MOVE):
             move = int.from_bytes(history[low : low + _MOVE], "little")
             state = position.state
@@ -167,31 +176,33 @@ class StateStep:
                 child = state.child(position.actions[move])
             except Exception as error:
                 raise explained(self.name, state, error) from error
-            position = self._keep(history[: low + _MOVE], self._described(child))
+            position = self._keep(history[: low + _MOVE], child)
         return position
 
-    def _keep(self, history: bytes, position: _Position) -> _Position:
+    def _keep(self, history: bytes, state: State) -> _Position:
+        """Describes and keeps the state after a history."""
         if len(self._positions) >= MOST_STATES:
             self._positions.clear()
-        self._positions[history] = position
-        return position
-
-    def _described(self, state: State) -> _Position:
         try:
-            return self._position(state)
+            position = self._positions[history] = self._position(state)
         except Exception as error:
             raise explained(self.name, state, error) from error
+        return position
 
     def _position(self, state: State) -> _Position:
         position = _Position()
         position.state, position.player = state, int(player_of(state, self.shape.n_players))
         position.actions, position.payoffs = (), (0.0,) * self.shape.n_players
+        position.cumulative = []
         if position.player == TERMINAL:
             position.payoffs = checked_payoffs(state.payoffs(), self.shape.n_players)
             return position
         position.actions = actions_of(state)
         if position.player == CHANCE:
-            position.cumulative = _cumulative(checked_chance(state.chance(), len(position.actions)))
+            probabilities = checked_chance(state.chance(), len(position.actions))
+            arrays = Distributions(rows=[probabilities]).arrays()
+            if not arrays["chance_uniform"][0]:
+                position.cumulative = arrays["chance_cumulative"].tolist()
             return position
         if len(position.actions) > self.shape.actions:
             raise BadGame(
@@ -219,12 +230,6 @@ def _history(row: Any) -> bytes:
     """The moves in a row of the workspace."""
     data: bytes = row.tobytes()[8 : 8 + int(row[0])]
     return data
-
-
-def _cumulative(probabilities: np.ndarray) -> list[float]:
-    """The running sum, as `draw_chance` of a tree takes it; empty where chance is uniform."""
-    arrays = Distributions(rows=[probabilities]).arrays()
-    return [] if arrays["chance_uniform"][0] else arrays["chance_cumulative"].tolist()
 
 
 def _drawn(position: _Position, rng: Any) -> int:
@@ -275,3 +280,90 @@ class _Views:
             memory: Any = (ctypes.c_char * (8 * size)).from_address(address)
             array = self._arrays[address, size] = np.frombuffer(memory, dtype=kind)
         return array
+
+
+class StateProbe(NamedTuple):
+    """What random histories of rules say."""
+
+    digest: bytes  # changes when the rules do
+    n_nodes: float  # an unbiased estimate of the number of histories (Knuth 1975)
+    zero_sum: bool
+    has_passive: bool  # whether a player can check or call wherever one acts
+    histories: int
+    infosets: int
+    forgets: str  # an information set without perfect recall, or nothing
+
+
+@dataclass
+class _Prober:
+    name: str
+    lists: TreeLists
+    n_nodes: float = 0.0
+    moves: int = 0
+    histories: int = 0
+    digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
+    label: dict[int, str] = field(default_factory=dict)  # by information set
+    infoset: dict[tuple[int, str], int] = field(default_factory=dict)  # by player and label
+    before: dict[int, Any] = field(default_factory=dict)  # the player's previous decision
+    forgets: str = ""
+
+    def play(self, root: State, rng: random.Random) -> None:
+        """Plays one history."""
+        state, size, begun = root, 1.0, self.moves
+        before: list[tuple[int, ...]] = [()] * self.lists.n_players
+        while self.moves < MOST_MOVES:
+            self.moves += 1
+            if self.moves - begun > MOST_DEPTH:
+                raise endless(self.name)
+            self.n_nodes += size
+            try:
+                actions = self.lists.visit(state)
+                player, row = int(self.lists.player[-1]), self.lists.table_row[-1]
+                self.digest.update(repr(self._facts(state, player, row, actions)).encode())
+                if player == TERMINAL:
+                    break
+                action = int(rng.random() * len(actions))
+                if player != CHANCE:
+                    if self.before.setdefault(row, before[player]) != before[player]:
+                        of = numbered(player)
+                        self.forgets = self.forgets or f"{self.label[row]!r} of {of}"
+                    before[player] = (row, action)
+                size *= len(actions)
+                state = state.child(actions[action])
+            except Exception as error:
+                raise explained(self.name, state, error) from error
+        self.histories += 1
+
+    def _facts(self, state: State, player: int, row: int, actions: Any) -> Any:
+        """What a solver sees of a state."""
+        if player == TERMINAL:
+            return list(self.lists.outcomes)[row]
+        if player == CHANCE:
+            return self.lists.chance.rows[row].tolist()
+        label = label_of(state)
+        there = self.infoset.setdefault((player, label), row)
+        if self.label.setdefault(row, label) != label or there != row:
+            raise BadGame(
+                f"infoset() gave equal values with different texts, or different values with the "
+                f"text {label!r}; a game without a tree knows information sets by their text"
+            )
+        return player, label, self.lists.actions[row]
+
+
+def probe_states(
+    rules: StateRules, name: str, histories: int = HISTORIES, seed: int = 0
+) -> StateProbe:
+    """Plays random histories; `BadGame` where the rules have an error."""
+    prober, rng = _Prober(name, TreeLists(rules.n_players)), random.Random(seed)
+    lists = prober.lists
+    while prober.histories < histories and prober.moves < MOST_MOVES:
+        prober.play(rules.root(), rng)
+    return StateProbe(
+        prober.digest.digest(),
+        prober.n_nodes / prober.histories,
+        all(abs(sum(payoffs)) <= TOLERANCE for payoffs in lists.outcomes),
+        bool(lists.passive) and NO_ACTION not in lists.passive,
+        prober.histories,
+        len(lists.infosets),
+        prober.forgets,
+    )

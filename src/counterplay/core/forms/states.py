@@ -29,8 +29,7 @@ MOST_DEPTH = 10_000
 
 @dataclass
 class TreeLists:
-    """The tree so far, in lists with one entry per node or per information set. Checks what the
-    rules give."""
+    """The tree so far, in lists per node or information set. Checks what the rules give."""
 
     n_players: int
     player: list[int] = field(default_factory=list)
@@ -161,14 +160,6 @@ def checked_chance(given: Sequence[Any], n_actions: int) -> np.ndarray:
 NEEDED = ("player", "actions", "child", "infoset", "chance", "payoffs")
 
 
-def _children(lists: TreeLists, state: State, name: str) -> list[State]:
-    """Records a state and returns its children."""
-    try:
-        return [state.child(action) for action in lists.visit(state)]
-    except Exception as error:
-        raise explained(name, state, error) from error
-
-
 def explained(name: str, state: Any, error: Exception) -> Exception:
     """An error in the rules, with the state and the method."""
     if isinstance(error, BadGame):
@@ -210,7 +201,10 @@ def _visit_all(lists: TreeLists, root: State, name: str) -> None:
             raise endless(name)
         below: list[State] = []
         for state in level:
-            children = _children(lists, state, name)
+            try:
+                children = [state.child(action) for action in lists.visit(state)]
+            except Exception as error:
+                raise explained(name, state, error) from error
             below += children
             seen += len(children)
             if seen - checked >= CHECK_EVERY:

@@ -134,7 +134,6 @@ class Strategy(StrategyDisplay):
         return [self.row(i) for i in range(self.game.n_infosets)]
 
     def row(self, i: int) -> Row:
-        """The row of an information set, by its number."""
         low, high = self.game.form.first[i], self.game.form.first[i + 1]
         labels = self.game.labels
         shares = dict(

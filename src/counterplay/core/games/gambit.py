@@ -103,8 +103,7 @@ class GambitRules:
 
 
 class Tokens:
-    """The tokens of a file: quoted texts, braces and words between spaces. Every error is a
-    `BadFile` that names the line."""
+    """The tokens of a file: quoted texts, braces and words. Errors name the line."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -126,11 +125,8 @@ class Tokens:
     def is_number(self) -> bool:
         return self._next is not None and bool(re.match(r"[-+.\d]", self._next[3] or ""))
 
-    def opens(self) -> bool:
-        return self._next is not None and self._next[2] == "{"
-
-    def closes(self) -> bool:
-        return self._next is not None and self._next[2] == "}"
+    def at(self, brace: str) -> bool:
+        return self._next is not None and self._next[2] == brace
 
     def text(self) -> str:
         """A quoted text."""
@@ -144,20 +140,15 @@ class Tokens:
     def in_braces(self, read: Callable[[], T]) -> list[T]:
         """What `read` reads, again and again, between braces."""
         values = []
-        self.open()
-        while not self.closes():
+        self.take("{")
+        while not self.at("}"):
             values.append(read())
-        self.close()
+        self.take("}")
         return values
 
-    def open(self) -> None:
-        if not self.opens():
-            raise self.wrong(f"expected {{, not {self._shown()}")
-        self._step()
-
-    def close(self) -> None:
-        if not self.closes():
-            raise self.wrong(f"expected }}, not {self._shown()}")
+    def take(self, brace: str) -> None:
+        if not self.at(brace):
+            raise self.wrong(f"expected {brace}, not {self._shown()}")
         self._step()
 
     def word(self) -> str:
@@ -212,8 +203,7 @@ def read_gambit(path: Path) -> GambitRules:
 
 
 class _Extensive:
-    """Reads `.efg`: nodes in prefix order. Names and payoffs stand at the first node of an
-    information set or outcome."""
+    """Reads `.efg`: nodes in prefix order; names and payoffs stand at their first node."""
 
     def __init__(self, tokens: Tokens, title: str) -> None:
         self.tokens, self.title = tokens, title
@@ -267,14 +257,14 @@ class _Extensive:
         tokens = self.tokens
         number = tokens.whole()
         name = tokens.text() if tokens.is_text() else ""
-        if tokens.opens():
+        if tokens.at("{"):
             actions, chance = [], []
-            tokens.open()
-            while not tokens.closes():
+            tokens.take("{")
+            while not tokens.at("}"):
                 actions.append(tokens.text())
                 if player == CHANCE:
                     chance.append(tokens.number())
-            tokens.close()
+            tokens.take("}")
             if not actions:
                 raise tokens.wrong("a node without actions")
             self.sets.setdefault((player, number), (name, _unique_labels(actions), tuple(chance)))
@@ -289,7 +279,7 @@ class _Extensive:
         number = tokens.whole()
         if tokens.is_text():
             tokens.text()
-        if tokens.opens():
+        if tokens.at("{"):
             payoffs = tuple(tokens.in_braces(tokens.number))
             if len(payoffs) != self.n_players:
                 raise tokens.wrong(f"{len(payoffs)} payoffs for {self.n_players} players")
@@ -308,15 +298,15 @@ class _Table:
     def read(self) -> GambitRules:
         tokens = self.tokens
         players = tokens.in_braces(tokens.text)
-        tokens.open()
+        tokens.take("{")
         strategies = []
-        while tokens.opens() or tokens.is_number():
+        while tokens.at("{") or tokens.is_number():
             strategies.append(
                 tokens.in_braces(tokens.text)
-                if tokens.opens()
+                if tokens.at("{")
                 else [str(k + 1) for k in range(tokens.whole())]
             )
-        tokens.close()
+        tokens.take("}")
         if tokens.is_text():
             tokens.text()  # a comment
         n = len(players)
@@ -325,7 +315,7 @@ class _Table:
         total = math.prod(map(len, strategies))
         if total > MOST_PROFILES:
             raise tokens.wrong(f"{total:,} combinations of strategies; {MOST_PROFILES:,} at most")
-        if tokens.opens():
+        if tokens.at("{"):
             payoffs = self._outcomes(n, total)
         else:
             payoffs = [tuple(tokens.number() for _ in range(n)) for _ in range(total)]
@@ -335,13 +325,13 @@ class _Table:
 
     def _outcomes(self, n: int, total: int) -> list[tuple[float, ...]]:
         tokens, outcomes = self.tokens, [(0.0,) * n]
-        tokens.open()
-        while tokens.opens():
-            tokens.open()
+        tokens.take("{")
+        while tokens.at("{"):
+            tokens.take("{")
             tokens.text()
             outcomes.append(tuple(tokens.number() for _ in range(n)))
-            tokens.close()
-        tokens.close()
+            tokens.take("}")
+        tokens.take("}")
         payoffs = []
         for _ in range(total):
             number = tokens.whole()

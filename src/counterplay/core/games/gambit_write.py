@@ -113,15 +113,13 @@ def _pure(game: Game, player: int) -> list[tuple[str, np.ndarray]]:
 def _odds(tree: Any, row: int) -> list[str]:
     """The probabilities of a chance distribution as fractions that sum to one exactly."""
     low, high = int(tree.chance_first[row]), int(tree.chance_first[row + 1])
-    parts = [_fraction(float(p)) for p in tree.chance_probability[low:high]]
+    parts = []
+    for p in tree.chance_probability[low:high].tolist():
+        simple = Fraction(p).limit_denominator(SIMPLE)
+        parts.append(simple if abs(float(simple) - p) <= EXACT else Fraction(p))
     largest = max(range(len(parts)), key=lambda k: parts[k])
     parts[largest] += 1 - sum(parts)
     return [str(part) for part in parts]
-
-
-def _fraction(value: float) -> Fraction:
-    simple = Fraction(value).limit_denominator(SIMPLE)
-    return simple if abs(float(simple) - value) <= EXACT * max(abs(value), 1.0) else Fraction(value)
 
 
 def _number(value: float) -> str:

@@ -10,7 +10,7 @@ has nodes for forced moves, which OpenSpiel makes by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -112,13 +112,6 @@ class OpenSpielRules:
         return OpenSpielState(self.spiel.new_initial_state(), self._perfect)
 
 
-class Pair(NamedTuple):
-    """An information set and one of its states in OpenSpiel."""
-
-    infoset: int
-    state: Any
-
-
 def openspiel_game(game: Game) -> tuple[Any, bool]:
     """The OpenSpiel game of `game`, and whether `game` is one of this package."""
     rules = game.rules
@@ -134,8 +127,8 @@ def openspiel_game(game: Game) -> tuple[Any, bool]:
     return OpenSpielRules(name).spiel, True
 
 
-def pairs(game: Game) -> list[Pair]:
-    """One pair for each information set that OpenSpiel has."""
+def pairs(game: Game) -> list[tuple[int, Any]]:
+    """Each information set that OpenSpiel has, with one of its states there."""
     spiel, deals_at_once = openspiel_game(game)
     tree = game.tree
     state_of: dict[int, Any] = {}
@@ -155,7 +148,7 @@ def pairs(game: Game) -> list[Pair]:
         if not fits or len(below) != high - low:
             raise CounterplayError(f"{game.name} and OpenSpiel's {spiel} do not match")
         waiting += zip(range(low, high), below, strict=True)
-    return [Pair(infoset, state) for infoset, state in state_of.items()]
+    return list(state_of.items())
 
 
 def _outcomes(state: Any) -> Iterator[Any]:

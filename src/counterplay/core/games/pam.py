@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter, flag, one_of, whole_number
 from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 
@@ -48,15 +48,12 @@ class PrincessAndMonster(CompiledRules):
         self.rows = whole_number(rows, 1, 20, "rows")
         self.columns = whole_number(columns, 1, 20, "columns")
         self.moves = whole_number(moves, 1, 200, "moves")
-        self.stay = _flag(stay, "stay")
-        self.same_start = _flag(same_start, "same_start")
+        self.stay = flag(stay, "stay")
+        self.same_start = flag(same_start, "same_start")
         if self.rows * self.columns < 2:
             raise BadParameter("pam needs a grid of at least two cells")
-        if capture not in ("monster", "either"):
-            raise BadParameter(f"capture must be 'monster' or 'either', not {capture!r}")
-        if first not in ("princess", "monster"):
-            raise BadParameter(f"first must be 'princess' or 'monster', not {first!r}")
-        self.capture, self.first = capture, first
+        self.capture = one_of(capture, ("monster", "either"), "capture")
+        self.first = one_of(first, ("princess", "monster"), "first")
         self.payoff_table = [(float(made), -float(made)) for made in range(self.moves + 1)]
         self.step = self._steps()
         cells = self.rows * self.columns
@@ -86,13 +83,6 @@ class PrincessAndMonster(CompiledRules):
                         step[row * self.columns + column, s] = r * self.columns + c
         return step
 
-    def _mover(self, move: int) -> int:
-        """The player who makes move 0, 1, ..."""
-        return (move + (self.first == "monster")) % 2
-
-    def _catches(self, mover: int) -> bool:
-        return mover == MONSTER or self.capture == "either"
-
     def count_nodes(self) -> int:
         """Exact up to 10^15, where it stops counting."""
         cells = self.rows * self.columns
@@ -100,12 +90,12 @@ class PrincessAndMonster(CompiledRules):
         alive[self.starts[:, 0], self.starts[:, 1]] = 1
         total = 1 + int(alive.sum())
         for move in range(self.moves):
-            mover = self._mover(move)
+            mover = (move + (self.first == "monster")) % 2
             alive = self._moved(alive) if mover == PRINCESS else self._moved(alive.T).T
             total += int(alive.sum())
             if total > 10**15:
                 break
-            if self._catches(mover):
+            if mover == MONSTER or self.capture == "either":
                 np.fill_diagonal(alive, 0)
         return total
 
@@ -195,13 +185,6 @@ class PrincessAndMonster(CompiledRules):
         for step in steps:
             cell = int(self.step[cell, step])
         return [STEP_LABELS[k] for k in np.flatnonzero(self.step[cell] >= 0)]
-
-
-def _flag(value: Any, what: str) -> bool:
-    """`value` if it is a bool, else `BadParameter`."""
-    if not isinstance(value, bool):
-        raise BadParameter(f"{what} must be True or False, not {value!r}")
-    return value
 
 
 GAME = GameSpec(

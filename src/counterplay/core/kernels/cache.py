@@ -36,8 +36,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
-    """The cache files of one function. The checksum follows the pickle stream, whose end mark Numba
-    recognises."""
+    """The cache files of one function; the checksum follows the pickle stream."""
 
     def save(self, key: Any, data: Any) -> None:
         write_bytes(Path(self._data_path(self._name_of(key))), self._dump(data))
@@ -62,8 +61,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of a function, with `KernelFile`s. A file that cannot be read or written is as
-    if it did not exist."""
+    """Numba's cache with `KernelFile`s; one that cannot be read or written does not exist."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

@@ -56,8 +56,7 @@ class Device:
         return self.cupy.asarray(np.ascontiguousarray(array))
 
     def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """`put` for several arrays, concurrently with the work of the stream. The result must stay
-        alive until that work is done."""
+        """`put` beside the work of the stream; the result must live until that work is done."""
         with self._uploads:
             uploaded = [self.put(array) for array in arrays]
         self._uploads.synchronize()
@@ -86,8 +85,7 @@ class Device:
         return cache(lambda name: module.get_function(name))
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Records the kernels that `work` launches; returns a function that launches all of them at
-        once. `work` runs on the stream and allocates no arrays."""
+        """Records the kernels that `work` launches; returns what launches all of them at once."""
         with self._stream:
             self._stream.begin_capture()
             try:

@@ -10,30 +10,39 @@ Two conventions make kernels fast. They are compiled without Numba's reference c
 cannot allocate. And they index with `index(...)`, an unsigned integer: a signed one is tested for
 Python's negative indexing at every use. The two must not be mixed in arithmetic, where Numba would
 make the result a float.
+
+Functions are inserted into their callers (`jit(inline=True)`, the rules of a game) without copies
+that nobody uses. Numba parses such a function and then copies what it parsed twice, once to change
+it and once to return it unchanged, each block with all variables of the function, which takes half
+of the time in which the rules of a game are compiled. What was just parsed belongs to nobody else:
+it is inserted as it is, and the compiled code is the same.
 """
 
 from __future__ import annotations
 
+import copy
 import gc
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
 from numba.core import ccallback, event
 from numba.core import config as _config
+from numba.core import inline_closurecall as _inline_closurecall
 
 from counterplay.core.base.disk import remove_abandoned
 from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
 from counterplay.core.base.version import PACKAGE, hash_sources
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
-from counterplay.core.kernels.inlining import inline_without_copies
 
 config: Any = _config  # its settings are not declared
+inline_closurecall: Any = _inline_closurecall  # not typed
 njit: Any = numba.njit  # `_nrt` is not declared
 CFunc: Any = ccallback.CFunc
 
@@ -57,14 +66,11 @@ KEPT_VERSIONS = 4
 ROOMS = ("core", "poker")
 
 
-def _source_hash() -> str:
-    files = (path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
-    return hash_sources(sorted(files), PACKAGE, numba.__version__)[:16]
-
-
 def _writable_cache() -> str | None:
     """Returns the folder for compiled code; None, with a warning, if it cannot be used."""
-    folder = cache_root() / "kernels" / _source_hash()
+    files = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    sources = hash_sources(files, PACKAGE, numba.__version__)[:16]
+    folder = cache_root() / "kernels" / sources
     try:
         if not folder.is_dir():
             make_private(folder)
@@ -89,6 +95,44 @@ def _writable_cache() -> str | None:
 
 
 _CACHE = None if config.DISABLE_JIT else _writable_cache()
+
+
+class _CopyModule:
+    """The module `copy` as the inliner sees it: while a function that was just parsed is inserted
+    (`fresh`), a deep copy is the object itself. One thread compiles at a time."""
+
+    def __init__(self) -> None:
+        self.fresh = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(copy, name)
+
+    def deepcopy(self, value: Any, memo: dict[int, Any] | None = None) -> Any:
+        return value if self.fresh else copy.deepcopy(value, memo)
+
+
+COPY = _CopyModule()
+
+
+def _inline_function(
+    self: Any, caller_ir: Any, block: Any, i: int, function: Any, arg_typs: Any = None
+) -> Any:
+    """`InlineWorker.inline_function`, without copies of what `run_untyped_passes` has made."""
+    callee_ir = self.run_untyped_passes(function)
+    COPY.fresh = True
+    try:
+        return self.inline_ir(
+            caller_ir, block, i, callee_ir, function.__code__.co_freevars, arg_typs=arg_typs
+        )
+    finally:
+        COPY.fresh = False
+
+
+_INLINER = inline_closurecall.InlineWorker
+_KNOWN = all(hasattr(_INLINER, n) for n in ("inline_function", "inline_ir", "run_untyped_passes"))
+if _KNOWN and getattr(inline_closurecall, "copy", None) is copy:
+    inline_closurecall.copy = COPY
+    _INLINER.inline_function = _inline_function
 
 
 class _Compilations(event.Listener):
@@ -120,7 +164,6 @@ class _Compilations(event.Listener):
                 gc.enable()
 
 
-inline_without_copies()
 _COMPILATIONS = _Compilations()
 event.register("numba:compile", _COMPILATIONS)  # type: ignore[no-untyped-call]
 
@@ -156,10 +199,7 @@ def jit(
 
 
 def _compile(function: F, inline: bool, inner: bool) -> F:
-    before = config.CACHE_DIR
-    if _CACHE is not None:
-        config.CACHE_DIR = _CACHE
-    try:
+    with _cache_folder():
         compiled: F = njit(
             nogil=True,
             error_model="numpy",
@@ -172,9 +212,18 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
             _refuse_python(compiled)
         if _CACHE is not None:
             compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+    return compiled
+
+
+@contextmanager
+def _cache_folder() -> Iterator[None]:
+    """Numba caches in our folder, if there is one."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = before if _CACHE is None else _CACHE
+    try:
+        yield
     finally:
         config.CACHE_DIR = before
-    return compiled
 
 
 def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: str) -> Any:
@@ -187,14 +236,10 @@ def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: 
     compiled: Any = CFunc(
         function, (taken, returned), {}, {"error_model": "numpy", "nopython": True}
     )
-    before = config.CACHE_DIR
-    try:
+    with _cache_folder():
         if _CACHE is not None:
-            config.CACHE_DIR = _CACHE
             compiled._cache = RulesCache(function, digest)
         compiled.compile()
-    finally:
-        config.CACHE_DIR = before
     _RULES[digest] = compiled
     return compiled
 

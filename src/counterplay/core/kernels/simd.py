@@ -57,8 +57,7 @@ class _Rows:
             step(loop.index)
 
     def reduce(self, initial: Any, step: Callable[[Any, Any], Any], out: int) -> None:
-        """Generates value = step(value, z) for every row z, from `initial`, and stores the value in
-        the first row of array `out`."""
+        """Generates value = step(value, z) over all rows z; stores it in the first row of `out`."""
         value = cgutils.alloca_once_value(self.builder, initial)
         self.each(lambda z: self.builder.store(step(self.builder.load(value), z), value))
         self.store(self.builder.load(value), out)

@@ -82,8 +82,7 @@ def _fill_corrections(
     correction: np.ndarray,
     reach: np.ndarray,
 ) -> None:
-    """Fills the sum of corrections on the path to every node, and the reach probability of chance
-    and known players."""
+    """Fills the corrections on the path to every node, and the reach of all known players."""
     correction[0], reach[0] = 0.0, 1.0
     for node in range(len(tree.player)):
         player = tree.player[node]

@@ -10,6 +10,7 @@ as hold'em's, name the `Match` that plays them instead.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -30,13 +31,12 @@ from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
 from counterplay.core.kernels.jit import clock, index
 from counterplay.core.kernels.rng import check_seed
-from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_blocks
+from counterplay.core.match.kernels import Blocks, Tally, new_workspace, play_policy_blocks, tally
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
 from counterplay.core.match.result import Adjusted, MatchResult, estimate
 from counterplay.core.match.several import play_several
-from counterplay.core.match.tally import Tally, tally
-from counterplay.core.parallel.jobs import Stop, stop_signals
-from counterplay.core.parallel.processes import cores, in_threads
+from counterplay.core.parallel.jobs import Stop, in_threads, stop_signals
+from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 
 MOST_HANDS = 10**9
@@ -247,27 +247,18 @@ def _cluster_results(
     """The results of all blocks, in order, played by a cluster."""
     size = 1 if match.stateful or match.schedule.keep_hands else MOST_BLOCKS
     ranges = _split(match.schedule.all_blocks, size)
-    remote = RemoteMatch(type(match), match.game, *match.players, match.schedule)
-    for results in cluster.spread(_play_remote, ranges, remote, _prepare_remote):
+    shared = (type(match), match.game, match.players, match.schedule)
+    for results in cluster.spread(operator.call, ranges, shared, _prepare_remote):
         if stop():
             return
         yield from results
 
 
-class RemoteMatch(NamedTuple):
-    """A match that a cluster plays: the players as the caller gave them."""
-
-    kind: type[Match]
-    game: Game
-    a: Any
-    b: Any
-    schedule: MatchSchedule
-
-
-def _prepare_remote(match: RemoteMatch) -> PlayBlocks:
+def _prepare_remote(shared: tuple[type[Match], Game, Any, MatchSchedule]) -> PlayBlocks:
     """The function that plays blocks, in a process of the cluster."""
-    a, b = _writable_copy(match.a), _writable_copy(match.b)
-    return match.kind.runner(match.game, a, b, match.schedule)
+    kind, game, players, schedule = shared
+    a, b = map(_writable_copy, players)
+    return kind.runner(game, a, b, schedule)
 
 
 def _writable_copy(player: Any) -> Any:
@@ -278,10 +269,6 @@ def _writable_copy(player: Any) -> Any:
     if isinstance(player, Strategy):
         return Strategy(player.game, player.probabilities.copy()).for_player(player.player)
     return player
-
-
-def _play_remote(play: PlayBlocks, block_range: BlockRange) -> list[BlockResult]:
-    return play(block_range)
 
 
 def _collect(

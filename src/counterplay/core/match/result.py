@@ -17,7 +17,7 @@ import numpy as np
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
-from counterplay.core.match.tally import Tally, merge_tallies
+from counterplay.core.match.kernels import Tally, merge_tallies
 
 LEVEL = 0.95
 #: With this many sessions, the error of players with state is that of their sessions.
@@ -186,8 +186,7 @@ def estimate(
 
 
 def _error_of_deals(whole: Tally, rows: list[int]) -> tuple[float, float]:
-    """Standard error of the mean over `rows`, and its degrees of freedom (Welch &
-    Satterthwaite's for two seats)."""
+    """Standard error of the mean over `rows`, and its degrees of freedom (Welch)."""
     n, squares = whole.count[rows], whole.squares[rows]
     if min(n) < 2:
         return math.nan, 0.0

@@ -30,8 +30,7 @@ from counterplay.core.kernels.jit import clock, index, jit
 from counterplay.core.kernels.rng import check_seed, uniform
 from counterplay.core.match.kernels import deal_state
 from counterplay.core.match.result import MatchResult, PlayerMean
-from counterplay.core.parallel.jobs import stop_signals
-from counterplay.core.parallel.processes import in_threads
+from counterplay.core.parallel.jobs import in_threads, stop_signals
 
 BLOCK = 2_000  # samples of one call
 QUEUE_PER_THREAD = 4  # calls

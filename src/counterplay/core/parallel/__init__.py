@@ -1,7 +1,7 @@
 """Computation on several threads, processes, machines or a CUDA device.
 
 Jobs: `processes` (`ProcessPool`, by fork or spawn), `ray_cluster` (`RayPool`, on a cluster) and
-`jobs` (dependent jobs with a deadline on either pool, background jobs, stopping by signals).
+`jobs` (jobs in order, dependent jobs with a deadline, background jobs, stopping by signals).
 
 Sampling solvers: `pool` (worker pools, threads and their synchronisation), `remote_pool`,
 `remote_worker` and `ray_workers` (workers without shared memory), `changes` (what those send).

@@ -62,8 +62,7 @@ class NewInfosets(NamedTuple):
 
 
 class NewNumbers(NamedTuple):
-    """The new numbers of the information sets and slots of `NewInfosets`, counted from those of the
-    last synchronisation."""
+    """New numbers of the sets and slots of `NewInfosets`, from the last synchronisation on."""
 
     sets: np.ndarray  # int64[m]
     slots: np.ndarray  # int64[...]

@@ -186,8 +186,7 @@ class DeviceForm:
         return self.device.zeros((max(n, 1),), self.real)
 
     def payoffs(self, player: int, plan: Any, out: Any, empty: bool = False) -> None:
-        """Fills `out` with the payoff of each sequence of `player` against a plan; with `empty`
-        also that of the empty one."""
+        """Fills `out` with the payoff of each sequence; that of the empty one with `empty`."""
         side = self.sides[player]
         rows = side.rows if empty else side.rows_below
         self.launch(

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numba.core import config as _config
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of
 from counterplay.core.forms.sequence import SequenceForm, Side, Treeplex, choose_best
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel import device_form
@@ -82,8 +82,7 @@ def infoset_range(part: Partition, row: int, k: int) -> tuple[int, int]:
 
 @jit(inline=True)
 def sequences_of(plex: Treeplex | Side, part: Partition, row: int, k: int) -> tuple[int, int]:
-    """Returns the range of thread k's sequences in a row; the empty one is in the first row of the
-    first thread."""
+    """Thread k's sequences in a row; the empty one is in the first row of the first thread."""
     low = index(plex.first[index(part.low[row, k])]) + ONE
     high = index(plex.first[index(part.high[row, k])]) + ONE
     return ZERO if row == 0 and k == 0 else low, high
@@ -308,18 +307,14 @@ class ComputeOptions:
     def check(self) -> None:
         """`BadParameter` for an invalid value."""
         thread_count(self.threads)
-        if self.precision not in tuple(device_form.PRECISIONS):
-            names = ", ".join(device_form.PRECISIONS)
-            raise BadParameter(f"precision must be one of {names}, not {self.precision!r}")
+        one_of(self.precision, tuple(device_form.PRECISIONS), "precision")
         if self.precision != "double" and self.backend == "cpu":
             raise BadParameter("single precision is for a device; use backend=cuda or auto")
 
 
 def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) -> bool:
     """Whether a backend uses a device for this form; `BadParameter` if it cannot."""
-    if backend not in BACKENDS:
-        raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
-    if backend == "cpu":
+    if one_of(backend, BACKENDS, "backend") == "cpu":
         return False
     if backend == "cuda":
         if threads != 1:

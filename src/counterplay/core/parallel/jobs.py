@@ -1,5 +1,6 @@
-"""Jobs that depend on each other, in processes or on a cluster, up to a deadline; jobs in threads
-that stop together; background jobs of this process; and stopping by Ctrl-C and SIGTERM.
+"""Jobs in order (`in_order`, `in_processes`, `in_threads`); jobs that depend on each other, in
+processes or on a cluster, up to a deadline; jobs in threads that stop together; background jobs of
+this process; and stopping by Ctrl-C and SIGTERM.
 
 A `Job` stores its result on disk and returns nothing, so finished jobs stay finished: after a stop,
 or a kill, the same call does the missing ones.
@@ -11,8 +12,9 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -21,21 +23,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.processes import (
+    DIED,
     DONE,
     FAILED,
+    POLL_SECONDS,
     PROGRESS,
     SKIPPED,
+    SPAWN,
     JobContext,
     JobPool,
     ProcessPool,
+    Setup,
     Work,
     cores,
+    never,
+    start_method,
 )
 
 if TYPE_CHECKING:
     from counterplay.core.parallel.ray_cluster import Cluster
 
 T = TypeVar("T")
+U = TypeVar("U")
+MOST_HELD = 100  # results that are held back for an earlier one
 #: A second signal after so many seconds interrupts at once.
 PATIENCE = 1.0
 
@@ -195,6 +205,90 @@ def _work_by_name(remake: Callable[[], Sequence[Job]]) -> Work:
         jobs[name].work(context.progress)
 
     return work
+
+
+def in_order(
+    pool: JobPool, jobs: Iterable[Any], stop: Callable[[], bool] = never
+) -> Generator[Any, None, None]:
+    """Yields results in the order of the jobs. After `stop()` no job begins, and the results so far
+    are yielded. Raises the first exception of a job. Closes the pool."""
+    todo, results, given = deque(enumerate(jobs)), dict[int, Any](), 0
+    try:
+        while todo or pool.busy:
+            while todo and pool.room() and len(results) < MOST_HELD:
+                pool.submit(*todo.popleft())
+            for report in pool.wait(POLL_SECONDS):
+                if report.kind == FAILED:
+                    raise report.value
+                if report.kind == DIED:
+                    raise CounterplayError(
+                        f"a worker process ended early (exit code {report.value}); try processes=1"
+                    )
+                if report.kind == DONE:
+                    results[report.key] = report.value
+            if stop():
+                pool.stop()
+                todo.clear()
+            while given in results:
+                yield results.pop(given)
+                given += 1
+        yield from (results[key] for key in sorted(results))
+    finally:
+        pool.close()
+
+
+def in_processes(
+    work: Work,
+    jobs: Sequence[Any],
+    processes: int,
+    stop: Callable[[], bool] = never,
+    remake: Callable[[], Setup | None] = lambda: None,
+    warm: Any = None,
+) -> Generator[Any, None, None]:
+    """Yields results in the order of the jobs, from several processes, or from this one if one is
+    enough. Forked processes use `work`, after the job `warm` was done here, so that everything is
+    compiled and loaded once. Spawned ones use `remake()`; if that is None, this process does all
+    jobs."""
+    processes = min(processes, len(jobs))
+    setup: Setup | None = lambda: work  # noqa: E731
+    if processes > 1 and start_method() == SPAWN:
+        setup = remake()
+    elif processes > 1 and warm is not None:
+        work(warm, JobContext(stopped=stop))
+    if processes > 1 and setup is not None:
+        yield from in_order(ProcessPool(setup, processes), jobs, stop)
+        return
+    for job in jobs:
+        if stop():
+            return
+        yield work(job, JobContext(stopped=stop))
+
+
+def in_threads(
+    work: Callable[[T], U],
+    items: Iterable[T],
+    threads: int,
+    waiting: int,
+    stop: Callable[[], bool] = never,
+    at_end: Callable[[], None] = lambda: None,
+) -> Generator[U, None, None]:
+    """Yields `work(item)` in order, by threads, at most `waiting` ahead. `at_end` is called before
+    waiting for the last threads, so that it can make them stop."""
+    running: deque[Future[U]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                if stop():
+                    break
+                running.append(pool.submit(work, item))
+                if len(running) > waiting:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            at_end()
+            for future in running:
+                future.cancel()
 
 
 def in_parallel(

@@ -116,7 +116,10 @@ def partition_form(
     for side, subtree, owner in zip(form, subtrees, owners, strict=True):
         thread = np.where(subtree.of < 0, -1, owner[subtree.of])
         # the roots of a thread's subtrees, which the top reads, come first
-        orders.append(renumbering_of(side, np.lexsort((subtree.inner, thread))))
+        infosets = np.lexsort((subtree.inner, thread))
+        counts = np.diff(side.first)[infosets]
+        place = np.append(0, np.cumsum(counts))
+        orders.append(Renumbering(infosets, _ranges(side.first[infosets], counts, place)))
         bounds.append(np.searchsorted(np.sort(thread), np.arange(threads + 1)))
     one = renumbered(form.one, orders[0], orders[1])
     two = renumbered(form.two, orders[1], orders[0])
@@ -128,8 +131,7 @@ def partition_form(
 
 
 def stages_of(plex: Treeplex | Side) -> np.ndarray:
-    """Returns int64[stages + 1]: bounds of the longest ranges of information sets in which none is
-    below another."""
+    """int64[stages + 1]: bounds of the longest ranges in which no set is below another."""
     latest = np.maximum.accumulate(_above(plex, -1))  # the last that is above any up to here
     bounds = [0]
     while bounds[-1] < len(latest):
@@ -170,8 +172,7 @@ def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int
 
 
 def subtrees_of(work: InfosetWork, limit: int) -> Subtrees:
-    """Returns the subtrees below the top, which has the information sets with more than `limit`
-    work below them."""
+    """The subtrees below the top: the sets with more than `limit` work below them."""
     top = np.append(work.total[:-1] - work.own > limit, True)  # the last is above all
     first = ~top[:-1] & top[work.above]
     roots = _roots(work.above, top, first)
@@ -297,13 +298,6 @@ def _partition_of(plex: Treeplex | Side, infosets: np.ndarray, bound: np.ndarray
     return Partition(
         below, after, low, high, np.array([True, two_stages]), np.array([two_stages, True])
     )
-
-
-def renumbering_of(side: Side, infosets: np.ndarray) -> Renumbering:
-    """Returns the renumbering with the information sets in this order."""
-    counts = np.diff(side.first)[infosets]
-    first = np.append(0, np.cumsum(counts))
-    return Renumbering(infosets, _ranges(side.first[infosets], counts, first))
 
 
 def _ranges(begin: np.ndarray, counts: np.ndarray, place: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import BrokenBarrierError
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,13 +47,12 @@ TOLERANT = 0.1  # `EARLY` of an algorithm that tolerates it and has large tables
 POOL_OPTIONS = ("pool", "workers", "sync_interval")  # of remote workers (`remote_pool.py`)
 RAREST = 0.5  # the largest `EARLY`, if information sets are discovered while playing
 BLOCK = 256  # entries that are merged at once
+Algorithm = Any  # a `SamplingSolver` (`core/solvers/sampling.py`), of a package above
 
 
 @dataclass(eq=False)
 class Worker:
-    """The state of one thread. `tables` and `chance` are replaced by larger ones if information
-    sets
-    are discovered while playing."""
+    """The state of one thread. If information sets are discovered, `tables` and `chance` grow."""
 
     tables: Any
     buffer: np.ndarray  # the memory of `chance`, which is saved
@@ -81,39 +80,6 @@ class PoolProgress(NamedTuple):
     iterations: int
     nodes: int
     tables_full: bool = False  # whether it stopped before the end
-
-
-class Algorithm(Protocol):
-    """What a pool needs of an algorithm."""
-
-    game: Game
-    early: ClassVar[float]  # of all iterations so far, at most, between two early synchronisations
-
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """Plays n iterations numbered done + 1, done + 1 + stride, ..., whose samples count `scale`
-        times; returns the nodes touched. `TablesFull` if tables cannot grow."""
-
-    def new_mean(self) -> Any:
-        """Returns tables for the mean of all copies."""
-
-    def infosets(self) -> int:
-        """Returns the number of information sets of the game, or of those discovered."""
-
-    def align(self) -> bool:
-        """Gives discovered information sets one numbering in all copies, before a synchronisation;
-        False if memory is too small."""
-
-    def merge(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
-        """Writes the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts."""
-
-    def load_merged(self, mean: Any, tables: Any) -> None:
-        """Copies the mean to the tables of a worker."""
-
-    def broadcast(self, workers: list[Worker]) -> None:
-        """Copies what the first worker has learnt to all others."""
-
-    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
-        """Returns the arrays of a worker's tables that are saved."""
 
 
 class WorkerPool(ABC):
@@ -258,8 +224,7 @@ class ThreadPool(WorkerPool):
             raise
 
     def _share(self, algorithm: Algorithm, k: int, done: int, until: int, single: bool) -> int:
-        """Plays thread k's part of iterations done + 1 .. until: those with i mod T = k, or all for
-        a single thread."""
+        """Plays thread k's iterations of done + 1 .. until: i mod T = k, or all if `single`."""
         threads = len(self.workers)
         if single:
             return self._play(algorithm, k, done + 1, until - done, 1) if k == 0 else 0
@@ -274,10 +239,9 @@ class ThreadPool(WorkerPool):
         return self._play(algorithm, k, last - (count - 1) * stride, count, stride)
 
     def _play(self, algorithm: Algorithm, k: int, first: int, count: int, stride: int) -> int:
-        """Plays iterations first, first + stride, ...; returns the nodes touched. Those that cannot
-        be played are owed."""
+        """Plays iterations first, first + stride, ...; those that cannot be played are owed."""
         try:
-            nodes = algorithm.play(self.workers[k], first - 1, count, stride, float(stride))
+            nodes: int = algorithm.play(self.workers[k], first - 1, count, stride, float(stride))
             self._owed[k] = 0
         except TablesFull as full:
             nodes = full.nodes
@@ -320,8 +284,7 @@ def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
 
 
 def check_threads(threads: Any, game: Game, limit: int = MOST_THREADS) -> int:
-    """Returns `threads`, or raises `BadParameter` if that is too many for `game`, or more than
-    `limit`: of one process, unless given."""
+    """`threads`, or `BadParameter` if that is too many for `game`, or more than `limit`."""
     whole_number(threads, 1, limit, "threads")
     most = most_threads(game, limit)
     if threads > most:
@@ -347,8 +310,7 @@ def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
 
 @jit
 def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
-    """Fills entries low .. high - 1 of `out` with the mean of all copies; if all are equal, with
-    the same bits."""
+    """Fills `out[low:high]` with the mean of all copies; if all are equal, with the same bits."""
     one = copies[0]
     many = float(len(copies))
     start = index(low)

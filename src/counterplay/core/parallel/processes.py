@@ -15,27 +15,25 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.parallel.worker import WorkerProcess, close_inherited
 
-T = TypeVar("T")
-U = TypeVar("U")
 FORK, SPAWN = "fork", "spawn"
 PROGRESS, DONE, FAILED, DIED, SKIPPED = "progress", "done", "failed", "died", "skipped"
 POLL_SECONDS = 0.2  # between two checks whether to stop
 PROGRESS_SECONDS = 1.0  # between two reports of a job's progress
 GRACE_SECONDS = 25.0  # for an interrupted job to write a draft
 QUEUED = 2  # jobs per process: the one that runs and the next
-MOST_HELD = 100  # results that are held back for an earlier one
+MOST_AHEAD = 1 << 12  # bytes of a job that is sent to a process that runs another
+#: The open pipes of this process. A forked process has copies of them.
+_PIPES: set[Connection] = set()
 _STARTING = threading.Lock()
 _GRANTED: list[int] = []  # number of processors, if a process cannot be bound to them
 _INITIAL: list[int] = []  # processors of this process before it was bound
@@ -49,8 +47,7 @@ def cores() -> int:
 
 
 def initial_cores() -> int:
-    """Returns the number of processors that this process could use before a job was bound to some
-    of them."""
+    """The processors that this process could use before a job was bound to some of them."""
     return len(_INITIAL) or (_GRANTED and os.cpu_count()) or cores()
 
 
@@ -98,6 +95,53 @@ class JobPool(Protocol):
     def wait(self, timeout: float | None) -> list[Report]: ...
     def stop(self) -> None: ...
     def close(self) -> None: ...
+
+
+class WorkerProcess:
+    """A process, our end of its pipe, and its jobs: keys and processors, the running one first."""
+
+    process: Any
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+        self.jobs: deque[tuple[Any, list[int]]] = deque()
+        self._unsent: deque[Any] = deque()  # the last of the jobs, pickled
+        _PIPES.add(pipe)
+
+    def submit(self, key: Any, processors: list[int], message: Any) -> None:
+        self.jobs.append((key, processors))
+        self._unsent.append(message)
+        self._send()
+
+    def end_job(self) -> list[int]:
+        """Removes the running job and sends the next; returns its processors."""
+        _, processors = self.jobs.popleft()
+        self._send()
+        return processors
+
+    def _send(self) -> None:
+        """Sends the jobs that the process reads at once, or that are small. While the process sends
+        a large result it reads nothing, and this one would wait for it."""
+        while self._unsent:
+            message, running = self._unsent[0], len(self.jobs) > len(self._unsent)
+            if running and len(message) > MOST_AHEAD:
+                return
+            self._unsent.popleft()
+            with suppress(OSError):  # it has died, which `ProcessPool.wait` reports
+                self.pipe.send_bytes(message)
+
+    def close(self) -> None:
+        _PIPES.discard(self.pipe)
+        self.pipe.close()
+
+
+def close_inherited(pipe: Connection) -> None:
+    """In a new process: closes the copies of its parent's pipes, without which neither end would
+    see that the other has ended. `pipe` is its own."""
+    for inherited in _PIPES:
+        inherited.close()
+    _PIPES.clear()
+    _PIPES.add(pipe)
 
 
 class ProcessPool:
@@ -303,87 +347,3 @@ def _bind(processors: Sequence[int]) -> None:
         _INITIAL.extend(sorted(os.sched_getaffinity(0)))
     with suppress(OSError):  # where that is not permitted
         os.sched_setaffinity(0, {_INITIAL[k % len(_INITIAL)] for k in processors})
-
-
-def in_order(
-    pool: JobPool, jobs: Iterable[Any], stop: Callable[[], bool] = never
-) -> Generator[Any, None, None]:
-    """Yields results in the order of the jobs. After `stop()` no job begins, and the results so far
-    are yielded. Raises the first exception of a job. Closes the pool."""
-    todo, results, given = deque(enumerate(jobs)), dict[int, Any](), 0
-    try:
-        while todo or pool.busy:
-            while todo and pool.room() and len(results) < MOST_HELD:
-                pool.submit(*todo.popleft())
-            for report in pool.wait(POLL_SECONDS):
-                if report.kind == FAILED:
-                    raise report.value
-                if report.kind == DIED:
-                    raise CounterplayError(
-                        f"a worker process ended early (exit code {report.value}); try processes=1"
-                    )
-                if report.kind == DONE:
-                    results[report.key] = report.value
-            if stop():
-                pool.stop()
-                todo.clear()
-            while given in results:
-                yield results.pop(given)
-                given += 1
-        yield from (results[key] for key in sorted(results))
-    finally:
-        pool.close()
-
-
-def in_processes(
-    work: Work,
-    jobs: Sequence[Any],
-    processes: int,
-    stop: Callable[[], bool] = never,
-    remake: Callable[[], Setup | None] = lambda: None,
-    warm: Any = None,
-) -> Generator[Any, None, None]:
-    """Yields results in the order of the jobs, from several processes, or from this one if one is
-    enough. Forked processes use `work`, after the job `warm` was done here, so that everything is
-    compiled and loaded once. Spawned ones use `remake()`; if that is None, this process does all
-    jobs."""
-    processes = min(processes, len(jobs))
-    setup: Setup | None = lambda: work  # noqa: E731
-    if processes > 1 and start_method() == SPAWN:
-        setup = remake()
-    elif processes > 1 and warm is not None:
-        work(warm, JobContext(stopped=stop))
-    if processes > 1 and setup is not None:
-        yield from in_order(ProcessPool(setup, processes), jobs, stop)
-        return
-    for job in jobs:
-        if stop():
-            return
-        yield work(job, JobContext(stopped=stop))
-
-
-def in_threads(
-    work: Callable[[T], U],
-    items: Iterable[T],
-    threads: int,
-    waiting: int,
-    stop: Callable[[], bool] = never,
-    at_end: Callable[[], None] = lambda: None,
-) -> Generator[U, None, None]:
-    """Yields `work(item)` in order, by threads, at most `waiting` ahead. `at_end` is called before
-    waiting for the last threads, so that it can make them stop."""
-    running: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                if stop():
-                    break
-                running.append(pool.submit(work, item))
-                if len(running) > waiting:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
-        finally:
-            at_end()
-            for future in running:
-                future.cancel()

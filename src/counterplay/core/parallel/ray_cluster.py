@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.version import code_hash, version
+from counterplay.core.parallel.jobs import in_order
 from counterplay.core.parallel.processes import (
     DONE,
     FAILED,
@@ -25,7 +26,6 @@ from counterplay.core.parallel.processes import (
     Setup,
     Work,
     cores,
-    in_order,
 )
 
 T = TypeVar("T")

@@ -79,8 +79,7 @@ class RayWorkers:
                 self._cluster.check_same(theirs, where)
 
     def _new_actor(self, spec: WorkerSpec, cpus: int) -> Any:
-        """Returns a new actor. With `cpus` 0 it shares processors, as the replacement of an actor
-        whose machine is gone has to."""
+        """A new actor; with `cpus` 0 it shares processors, as a replacement has to."""
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": self.placing}
         return self._actor.options(**options).remote(spec)
 

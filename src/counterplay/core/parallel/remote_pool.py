@@ -77,7 +77,7 @@ class RemotePool(WorkerPool):
 
     def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
         first = self.workers[0]
-        arrays = algorithm.saved(first)
+        arrays: dict[str, np.ndarray] = algorithm.saved(first)
         arrays |= {"threads.rng": self._rng, "sync": self._sync, "nodes": self._nodes}
         if len(first.buffer):
             arrays |= {"hand.0": first.buffer, "threads.hand": self._hand}

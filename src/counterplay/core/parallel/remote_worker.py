@@ -106,8 +106,7 @@ def unpack_form(game: Game, form: Any) -> Any:
 
 
 def _copied(sent: Any) -> Any:
-    """Returns copies of all arrays in a tuple: received arrays are read-only, which is another type
-    to kernels."""
+    """Copies of all arrays in a tuple: received ones are read-only, another type to kernels."""
     if isinstance(sent, np.ndarray):
         return np.array(sent)
     if isinstance(sent, tuple) and hasattr(sent, "_replace"):
@@ -228,8 +227,7 @@ def sum_tree(parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
 
 
 class LocalWorkers:
-    """All workers in this process, one after the other, with the results of a cluster; for tests
-    and benchmarks."""
+    """All workers in this process, with the results of a cluster; for tests and benchmarks."""
 
     def __init__(self) -> None:
         self.workers: list[RemoteWorker] = []

@@ -16,7 +16,7 @@ model that never plays an action needs no support for it; the unrestricted subtr
 one run restricts one player. With `max_exploitability` and the engine lp the answer is one linear
 program: the most that is won from the model at a worst case within the limit. Otherwise p is
 searched (Section 4.3.1): bisection over p, then a mixture of the two responses on either side of
-the limit.
+the limit. In hold'em rnr and dbr have the engine cfr-br, whose adversary has no card abstraction.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
+from counterplay.core.base.errors import BadFile, BadParameter, Interrupted, real
 from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
 from counterplay.core.forms.sequence import gradient
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.games.players import as_strategy
-from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
+from counterplay.core.responses.algorithms import (
+    choose_adversary,
+    default_response,
+    exact_engine,
+    response_algorithm,
+)
 from counterplay.core.responses.compute import (
     DEFAULT_TARGET,
     ResponseParameters,
@@ -43,13 +47,13 @@ from counterplay.core.responses.compute import (
     check_measurable,
     compute_response,
     measure_response,
+    model_of,
     response_of_runs,
     run_seats,
 )
-from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.result import Response, check_measure, responder_value
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
-from counterplay.core.solvers.base import real
 from counterplay.core.solvers.limits import (
     DEFAULT_SECONDS,
     Limits,
@@ -59,7 +63,6 @@ from counterplay.core.solvers.limits import (
     payoff_range,
 )
 from counterplay.core.solvers.lp import best_plans_within
-from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, resume_solver, run_solver
 
 DEFAULT_P = 0.75
@@ -78,6 +81,7 @@ def respond(
     algorithm: str | None = None,
     *,
     engine: str | None = None,
+    adversary: str = "abstract",
     max_exploitability: float | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
@@ -91,8 +95,8 @@ def respond(
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
-    returns a profile. `model` is any player that is a table: a strategy or a result that has one
-    (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
+    returns a profile. `model` is any player that is a table: a strategy or a result that has one (a
+    run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
     `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` lp, which is
     exact, where it takes about a second at most and neither iterations nor a target are asked for;
@@ -102,21 +106,25 @@ def respond(
     while risking at most that much per game (below the value of the game; for both seats b1 + b2).
     0 asks for the best equilibrium against the model; without lp, for one within 0.01% of the
     payoff range.
+    `adversary`: whom the response is robust against, one of the same card abstraction ("abstract")
+    or one without ("real", by rnr or dbr with the engine cfr-br; the model may have another card
+    abstraction than the responder); in a game without card abstractions both are the same.
     `target` is the exploitability of the restricted game at which to stop, `seconds` are those of
     all seats, and of all p tried, together. The other arguments are as in `solve`. A run in
     `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
     response so far (of the first seat alone where the second was not begun), with
     `max_exploitability` the best one within the limit, or None.
 
-    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure`
-    has the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
+    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
+    the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
     `max_exploitability` needs it there, and both seats. At most six values of p are tried, the
-    result is the largest p within the limit (with imperfect recall no strategy of the game plays
-    a mixture of two), and an estimate is within the limit when the upper end of its interval is.
+    result is the largest p within the limit (with imperfect recall no strategy of the game plays a
+    mixture of two), and an estimate is within the limit when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
-    model = as_strategy(game, model)
+    algorithm, engine = choose_adversary(game, adversary, algorithm, engine)
+    model = model_of(game, model, engine)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(options))
     parameters = ResponseParameters(game, model, player, p, kind.name, engine, seed, options)
@@ -155,10 +163,10 @@ def resume_response(
     seats = run_folder.seat_folders(path)
     if seats is None and not run_folder.holds_run(path):
         raise BadFile(f"{path}: no such run folder")
-    config, model, trust = load_model(path if seats is None else seats[0], game)
-    check_target(model.game, limits.get("target"))
+    game, config, model, trust = load_model(path if seats is None else seats[0], game)
+    check_target(game, limits.get("target"))
     parameters = ResponseParameters(
-        model.game,
+        game,
         model,
         config["player"] if seats is None else None,
         config["p"] if isinstance(config["p"], float | int) else trust,
@@ -220,7 +228,7 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
     game, model = parameters.game, parameters.model
     form, scale = game.sequence_form, payoff_range(game)
     sides = [(form[seat], form[1 - seat]) for seat in parameters.seats]
-    value = 0.0 if parameters.player is None else _value(parameters)
+    value = responder_value(game, parameters.player)
     against = []
     for seat, (own, _) in zip(parameters.seats, sides, strict=True):
         against.append(np.empty(own.n_sequences))
@@ -234,11 +242,6 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
         learnt = model.replace(Strategy.from_weights(game, weights), seat)
         runs.append(replace(run, strategy=learnt.for_player(seat)))
     return response_of_runs(parameters, runs)
-
-
-def _value(parameters: ResponseParameters) -> float:
-    """The value of the game for the responder, who has one seat."""
-    return game_value(parameters.game) * (1 if parameters.player == 0 else -1)
 
 
 def respond_within_measured(
@@ -269,16 +272,14 @@ def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable
 
 
 class _Bisection:
-    """Bisection over p. `safe`: the response with the largest p so far that risks at most the
-    limit."""
+    """Bisection over p. `safe`: the response with the largest p so far within the limit."""
 
     def __init__(self, limit: float, at: Callable[[float], Response]) -> None:
         self.limit, self.at = limit, at
         self.safe: Response | None = None
 
     def run(self, steps: int) -> tuple[Response, Response | None]:
-        """The response with the largest p within the limit, and the one with the smallest p
-        beyond it, None where p = 1 is within."""
+        """The responses with the largest p within the limit and the smallest beyond it, if any."""
         risky = self.at(1.0)
         if self._within(risky):
             self.safe = risky
@@ -309,8 +310,7 @@ def _p(response: Response) -> float:
 def _mix_to(
     parameters: ResponseParameters, limit: float, safe: Response, risky: Response
 ) -> Response:
-    """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
-    exploitation linear."""
+    """The mixture that risks `limit`; exploitability is convex in the weight, winnings linear."""
     best = safe
     low, high = 0.0, 1.0  # weight of the risky response
     for _ in range(MIXING_STEPS):

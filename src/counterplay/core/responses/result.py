@@ -88,7 +88,11 @@ class Response(Tabular):
     def exploitation(self) -> float:
         """The payoff against the model above the value of the game, summed over the seats; for both
         the values cancel. NaN for one seat of hold'em, whose value is not known."""
-        return sum(self.payoffs) - self._value if self._relative else math.nan
+        return (
+            sum(self.payoffs) - responder_value(self.game, self.player)
+            if self._relative
+            else math.nan
+        )
 
     @property
     def exploitability(self) -> float:
@@ -96,20 +100,13 @@ class Response(Tabular):
         one seat of hold'em, whose value is not known."""
         if not self._relative:
             return math.nan
-        loss = self._value - sum(self.worst_cases)
+        loss = responder_value(self.game, self.player) - sum(self.worst_cases)
         return loss if isinstance(loss, FlopEstimate) else max(loss, 0.0)
 
     @property
     def _relative(self) -> bool:
         """Whether the value of the game for the responder is known."""
         return self.player is None or self.game.evaluator.immediate
-
-    @property
-    def _value(self) -> float:
-        """The value of the game for the responder, where it is known."""
-        if self.player is None:
-            return 0.0
-        return game_value(self.game) * (1 if self.player == 0 else -1)
 
     def measured(self, **options: Any) -> Response:
         """The same with `payoff` and `worst_case` measured: in hold'em by a traversal of its
@@ -151,9 +148,13 @@ class Response(Tabular):
         return min(self.runs, key=lambda run: run.visits).too_few
 
 
+def responder_value(game: Game, player: int | None) -> float:
+    """The value of the game for the responder; 0 in both seats."""
+    return 0.0 if player is None else game_value(game) * (1 if player == 0 else -1)
+
+
 def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | None) -> bool:
-    """Whether a response is measured by a traversal of the boards with these options;
-    `BadParameter` where they are invalid."""
+    """Whether these options ask for a traversal of the boards; `BadParameter` if invalid."""
     if options is not None and not isinstance(options, Mapping):
         raise BadParameter(f"measure takes options by name, as {{'flops': 40}}, not {options!r}")
     return game.evaluator.check(options, 4 if player is None else 2)

@@ -30,14 +30,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, unknown
+from counterplay.core.base.errors import BadParameter, real, unknown
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
 from counterplay.core.forms.sequence import Side, best_reply, gradient, plan_from_policy, treeplex
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.forms.tree import CHANCE, TERMINAL
-from counterplay.core.solvers.base import real
 from counterplay.core.solvers.lp import best_plan_within, safest_plan
 
 METHODS = ("rwywe", "befewp", "beffe", "best-equilibrium", "best-response", "rnr")
@@ -143,8 +142,7 @@ class SafePlayer:
         return self.observe(node)
 
     def observe(self, end: int) -> float:
-        """Updates bank, model and strategy after a hand that ended at node `end`; returns the
-        payoff."""
+        """Updates bank, model and strategy after a hand that ended at node `end`; the payoff."""
         if end not in self._index:
             raise BadParameter(f"node {end!r} is no terminal node of {self.game.name}")
         alike = self._terminals.alike[self._index[end]]

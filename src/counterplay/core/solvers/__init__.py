@@ -5,9 +5,9 @@
 `measures`                           exploitability, lower bounds by play, the value of a game
 `cfr`, `cfr_kernels`, `cfr_device`   full-width CFR and its variants, on processors and on a device
 `egt`, `prox`, `lp`                  the excessive gap technique; the sequence-form linear program
-`sampling`, `synchronised`           the base classes of solvers that sample
+`sampling`                           the base class of solvers that sample
 `hash_tables`                        tables that grow as information sets are discovered
-`mccfr`, `history`, `interleaved`    outcome sampling
+`mccfr`, `history`                   outcome sampling
 `external`, `chance`, `mcts`         external sampling, chance sampling, UCT
 
 A new algorithm is a file that sets `SOLVER`, and its test.

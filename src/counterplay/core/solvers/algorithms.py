@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
-from counterplay.core.base.errors import BadParameter, UnknownName, shown
+from counterplay.core.base.errors import BadParameter, UnknownName, real, shown
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
 from counterplay.core.parallel.pool import check_threads, most_threads
 from counterplay.core.parallel.remote_pool import SYNC_INTERVAL, RemotePool
 from counterplay.core.parallel.remote_worker import LocalWorkers, RemoteWorkers
-from counterplay.core.solvers.base import Problem, Solver, real
+from counterplay.core.solvers.base import Problem, Solver
 
 
 def _is_solver(spec: Any) -> bool:
@@ -38,25 +38,22 @@ def samplers_of(game: Game) -> str:
 
 
 def default_solver(game: Game) -> str:
-    """Returns the default solver: a full-width one if the game allows it, else the default
-    sampling solver."""
+    """The default solver: full width if the game allows it, else the default sampler."""
     if game.capabilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)
 
 
 def default_sampler(game: Game) -> str:
-    """Returns the default sampling solver: the one that the rules name (`sampler`); outcome
-    sampling
-    for a game without a tree, which may be too deep for traversals of external sampling; otherwise
+    """The default sampling solver: the one that the rules name (`sampler`); outcome sampling for a
+    game without a tree, which may be too deep for traversals of external sampling; otherwise
     external sampling."""
     usual = "mccfr" if game.capabilities.discovered else "mccfr-external"
     return str(getattr(game.rules, "sampler", usual))
 
 
 def find_solver(name: Any) -> type[Any]:
-    """Returns the solver called `name`, in any case; the error for the name of a response says what
-    that is."""
+    """The solver called `name`, in any case; the name of a response gives an error that says so."""
     try:
         return ALGORITHMS.find(name, "algorithm")
     except UnknownName as error:

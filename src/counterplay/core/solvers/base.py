@@ -6,7 +6,6 @@ All state is in `arrays()`: saving writes these, resuming copies them back, bit 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, shown
+from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.forms.sequence import SequenceForm
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.policy import normalise
@@ -31,6 +31,8 @@ class Problem:
 
     #: What identifies a run besides game, algorithm, options and seed, such as the model.
     setting: Mapping[str, Any] = {}
+    #: The restricted player of a response, for an engine that takes no transformed form.
+    restriction: RestrictedPlayer | None = None
 
     def __init__(self, game: Game, form: Any = None) -> None:
         self.game, self._form = game, form
@@ -52,8 +54,7 @@ class Problem:
         return form
 
     def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
-        """Returns the exploitability of a policy in this problem. `replies`: what computes best
-        replies."""
+        """The exploitability of a policy in this problem. `replies`: what computes best replies."""
         return policy_exploitability(self.game, policy, replies)
 
     def complete(self, learnt: Strategy) -> Strategy:
@@ -65,8 +66,7 @@ class Problem:
 
 
 class Solver(ABC):
-    """An iterative solver of one problem; None: an equilibrium of the game. `options`: the
-    parameters of the algorithm."""
+    """An iterative solver of one problem; None: an equilibrium of the game."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line
@@ -106,8 +106,7 @@ class Solver(ABC):
 
     @property
     def nodes_touched(self) -> int:
-        """Decision and terminal nodes visited; for full-width methods the nodes that a traversal of
-        the tree would visit."""
+        """Decision and terminal nodes visited; at full width, those of a traversal of the tree."""
         return int(self.counters[1])
 
     @property
@@ -158,8 +157,7 @@ class Solver(ABC):
         return self.problem.measure(policy, self.replies)
 
     def discount(self, factor: float) -> None:
-        """Multiplies the weight of all earlier iterations by `factor`, as when the game has changed
-        a little."""
+        """Multiplies the weight of all earlier iterations by `factor`."""
         raise BadParameter(f"{self.name} cannot discount what it has learnt; start it anew")
 
     def change_problem(self, problem: Problem) -> None:
@@ -181,31 +179,3 @@ class Solver(ABC):
                 )
         for name, array in mine.items():
             array[:] = saved[name]
-
-
-def probability(value: Any, what: str) -> float:
-    """Returns `value` as a float in [0, 1], else raises `BadParameter`."""
-    number = real(value, what)
-    if not 0.0 <= number <= 1.0:
-        raise BadParameter(f"{what} must be from 0 to 1, not {shown(value)}")
-    return number
-
-
-def real(value: Any, what: str) -> float:
-    """Returns `value` as a finite float, else raises `BadParameter`."""
-    try:
-        number = (
-            float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
-        )
-    except OverflowError:  # an integer of over 300 digits
-        number = math.inf
-    if isinstance(value, bool) or not math.isfinite(number):
-        raise BadParameter(f"{what} must be a number, not {shown(value)}")
-    return number
-
-
-def one_of(value: Any, choices: tuple[str, ...], what: str) -> str:
-    """Returns `value` if it is one of `choices`, else raises `BadParameter`."""
-    if value not in choices:
-        raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {shown(value)}")
-    return str(value)

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, shown
+from counterplay.core.base.errors import BadParameter, flag, probability, real
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import FullWidthForm, tree_gradient, treeplex
 from counterplay.core.forms.strategy import Strategy
@@ -35,7 +35,7 @@ from counterplay.core.parallel.full_width import (
     thread_count,
     use_device,
 )
-from counterplay.core.solvers.base import Problem, Solver, probability, real
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
@@ -50,6 +50,8 @@ from counterplay.core.solvers.cfr_kernels import (
     player_tables,
     update_player,
 )
+
+COMPUTE = asdict(ComputeOptions())
 
 
 class RegretMinimiser:
@@ -85,23 +87,21 @@ class RegretMinimiser:
 
 
 class FullWidth(Solver):
-    """A variant of CFR for players with perfect recall. `compute`: `threads`, `backend` and
-    `precision` (`ComputeOptions`), for two players; more play on the tree."""
+    """A variant of CFR for players with perfect recall. Options: fields of the variant, and
+    `threads`, `backend` and `precision` (`ComputeOptions`), for two players; more play on the
+    tree."""
 
     sampled = False
-    shared_options = asdict(ComputeOptions())
+    variant: ClassVar[CFRVariant]
 
     def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None,
-        variant: CFRVariant,
-        compute_options: dict[str, Any],
-        **options: Any,
+        self, game: Game, seed: int, problem: Problem | None = None, **options: Any
     ) -> None:
-        compute = ComputeOptions(**compute_options)
-        super().__init__(game, seed, problem, **options, **compute.options)
+        chosen = {k: options.pop(k, v) for k, v in self.shared_options.items() if k not in COMPUTE}
+        compute = ComputeOptions(**options)
+        super().__init__(game, seed, problem, **chosen, **compute.options)
+        checks: dict[str, Any] = dict.fromkeys(chosen, real) | {"alternating": flag}
+        variant = self.variant._replace(**{k: checks[k](v, k) for k, v in chosen.items()})
         compute.check()
         self._regrets: RegretMinimiser | DeviceRegretMinimiser | TreeRegretMinimiser
         if game.n_players != 2:
@@ -153,11 +153,9 @@ class FullWidth(Solver):
         return n * self.game.n_nodes
 
 
-def flag(value: Any, what: str) -> bool:
-    """Returns `value` if it is True or False, else raises `BadParameter`."""
-    if not isinstance(value, bool):
-        raise BadParameter(f"{what} must be True or False, not {shown(value)}")
-    return value
+def options_of_variant(variant: CFRVariant, *fields: str) -> dict[str, Any]:
+    """The options of a solver: fields of its variant, and those of `ComputeOptions`."""
+    return {field: getattr(variant, field) for field in fields} | COMPUTE
 
 
 class CFR(FullWidth):
@@ -165,18 +163,8 @@ class CFR(FullWidth):
 
     name = "cfr"
     summary = "counterfactual regret minimisation, full width"
-
-    def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        alternating: bool = False,
-        **compute: Any,
-    ) -> None:
-        variant = CFRVariant(np.inf, np.inf, 0.0, False, flag(alternating, "alternating"))
-        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
+    variant = CFRVariant(np.inf, np.inf, 0.0, predictive=False, alternating=False)
+    shared_options = options_of_variant(variant, "alternating")
 
 
 class CFRPlus(FullWidth):
@@ -184,42 +172,17 @@ class CFRPlus(FullWidth):
 
     name = "cfr+"
     summary = "CFR+: regret matching+, linear averaging"
-
-    def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        alternating: bool = True,
-        **compute: Any,
-    ) -> None:
-        variant = CFRVariant(np.inf, -np.inf, 1.0, False, flag(alternating, "alternating"))
-        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
+    variant = CFRVariant(np.inf, -np.inf, 1.0, predictive=False, alternating=True)
+    shared_options = options_of_variant(variant, "alternating")
 
 
 class DiscountedCFR(FullWidth):
-    """Discounts of earlier regrets: `alpha` for positive ones, `beta` for negative ones; `gamma`:
-    for the average."""
+    """Discounts: `alpha` of positive regrets, `beta` of negative ones, `gamma` of the average."""
 
     name = "dcfr"
     summary = "discounted CFR"
-
-    def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        alpha: float = DISCOUNTED.alpha,
-        beta: float = DISCOUNTED.beta,
-        gamma: float = DISCOUNTED.gamma,
-        **compute: Any,
-    ) -> None:
-        discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
-        exponents = [real(value, name) for name, value in discounts.items()]
-        variant = CFRVariant(exponents[0], exponents[1], exponents[2], False, True)
-        super().__init__(game, seed, problem, variant, compute, **discounts)
+    variant = DISCOUNTED
+    shared_options = options_of_variant(variant, "alpha", "beta", "gamma")
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -227,11 +190,8 @@ class PredictiveCFRPlus(FullWidth):
 
     name = "pcfr+"
     summary = "predictive CFR+, quadratic averaging"
-
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, **compute: Any
-    ) -> None:
-        super().__init__(game, seed, problem, CFRVariant(np.inf, -np.inf, 2.0, True, True), compute)
+    variant = CFRVariant(np.inf, -np.inf, 2.0, predictive=True, alternating=True)
+    shared_options = COMPUTE
 
 
 class TreeRegretMinimiser:

@@ -127,9 +127,7 @@ def _learn(
 
 @jit
 def update_player(side: Treeplex | Side, tables: RegretTables, variant: CFRVariant, t: int) -> None:
-    """One player's part of iteration t, given the gradient in `tables.payoff`. Changes all arrays
-    of
-    `tables`."""
+    """One player's part of iteration t, from the gradient in `tables.payoff`. Changes `tables`."""
     weights = iteration_weights(variant, t)
     i = index(len(side.parent))
     while i > ZERO:  # children first

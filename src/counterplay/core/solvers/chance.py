@@ -116,8 +116,7 @@ def chance_sampling(
     done: int,
     n: int,
 ) -> int:
-    """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
-    touched."""
+    """Iterations done + 1 .. done + n. Changes `tables`, `stack`, `rng`; the nodes touched."""
     touched = ZERO
     p = stack.n_players
     for t in range(done + 1, done + n + 1):
@@ -159,20 +158,19 @@ class ChanceSampling(SamplingSolver):
     summary = "chance-sampled CFR"
 
     def __init__(self, game: Game, seed: int, problem: Problem | None = None) -> None:
-        self._stack_size = (game.depth, game.max_actions, game.n_players)
-        super().__init__(game, seed, problem)
+        super().__init__(game, seed, problem)  # by one thread
 
     def _new_tables(self, infosets: int, slots: int) -> ChanceTables:
         regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))
         return ChanceTables(regret, strategy_sum, current, np.zeros(infosets, dtype=np.int64))
 
     def _new_workspace(self) -> ChanceStack:
-        return new_stack(*self._stack_size)
+        return new_stack(self.game.depth, self.game.max_actions, self.game.n_players)
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return n, chance_sampling(self._form, *worker.arguments, done, n)
+        return n, chance_sampling(self.form, *worker.arguments, done, n)
 
 
 SOLVER = ChanceSampling

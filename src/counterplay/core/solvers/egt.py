@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import SequenceForm, Side, payoff_gradient, plan_from_policy
 from counterplay.core.kernels.jit import ONE, jit
@@ -44,7 +44,7 @@ from counterplay.core.parallel.full_width import (
 )
 from counterplay.core.parallel.partition import Partition
 from counterplay.core.solvers.algorithms import samplers_of
-from counterplay.core.solvers.base import Problem, Solver, one_of
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.prox import (
     STATE,
     ProxTables,

@@ -24,12 +24,10 @@ from counterplay.core.forms.access import (
     start,
     utility,
 )
-from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 
@@ -184,22 +182,16 @@ class ExternalSampling(SamplingSolver):
     summary = "external-sampling MCCFR"
     discovers = True
 
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, *, threads: int = 1
-    ) -> None:
-        self._stack_size = (game.depth, game.max_actions)
-        super().__init__(game, seed, problem, threads)
-
     def _new_tables(self, infosets: int, slots: int) -> ExternalTables:
         return ExternalTables(np.zeros(slots), np.zeros(slots))
 
     def _new_workspace(self) -> TraversalStack:
-        return new_stack(*self._stack_size)
+        return new_stack(self.game.depth, self.game.max_actions)
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return external_sampling(self._form, *worker.arguments, self.game.n_players, n, scale)
+        return external_sampling(self.form, *worker.arguments, self.game.n_players, n, scale)
 
 
 SOLVER = ExternalSampling

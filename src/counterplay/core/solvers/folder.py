@@ -7,8 +7,6 @@ folder for each, `seat1` and `seat2`.
 
 from __future__ import annotations
 
-import csv
-import io
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,8 +51,7 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
-    """Returns the folder of one seat's run: a subfolder if both seats have a run (`player`
-    None)."""
+    """The folder of one seat's run: a subfolder if both seats have a run (`player` None)."""
     return folder / SEATS[seat] if player is None else folder
 
 
@@ -104,8 +101,7 @@ def create(folder: Path, solver: Solver, version: str) -> None:
 
 
 def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
-    """Writes the checkpoint, then the metrics and the strategy. A kill in between leaves an older
-    strategy, never a damaged one."""
+    """Writes the checkpoint, then the rest: a kill in between leaves an older strategy."""
     header = {"config": config_of(solver), "seconds": seconds, "metrics": metrics}
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))
@@ -119,12 +115,8 @@ def write_metrics(folder: Path, metrics: list[Measurement]) -> None:
 
 
 def metrics_text(metrics: list[Measurement]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(Measurement._fields)
-    for row in metrics:
-        writer.writerow([row.iterations, f"{row.seconds:.6f}", row.nodes, repr(row.exploitability)])
-    return out.getvalue()
+    rows = [(n, f"{seconds:.6f}", nodes, repr(epsilon)) for n, seconds, nodes, epsilon in metrics]
+    return files.csv_text([Measurement._fields, *rows])
 
 
 def read_config(folder: Path) -> dict[str, Any]:

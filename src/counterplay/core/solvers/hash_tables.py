@@ -300,8 +300,7 @@ class HashTables:
         first: InfosetTable,
         since: tuple[int, int],
     ) -> None:
-        """Moves a worker's entries to the first worker's numbers, from the information set and slot
-        `since` on."""
+        """Moves a worker's entries, from set and slot `since` on, to the first worker's numbers."""
         common, begin = since
         slots = slots_of_sets(first, numbers, counts)
         blank = self._new(max(infoset_count(first) - common, 1), max(slot_count(first) - begin, 1))

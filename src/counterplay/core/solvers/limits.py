@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter, positive, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.solvers.base import Solver, real
+from counterplay.core.solvers.base import Solver
 
 #: `solve` without any limit stops at this exploitability, a share of the payoff range, or after
 #: this time.
@@ -51,9 +51,8 @@ class Limits:
             if value is not None:
                 whole_number(value, 1, None, name)
         for name in ("seconds", "target"):
-            limit = getattr(self, name)
-            if limit is not None and real(limit, name) <= 0:
-                raise BadParameter(f"{name} must be above 0, not {limit!r}")
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
 
     @property
     def bounded(self) -> bool:

@@ -15,11 +15,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, Interrupted, OutOfMemory, whole_number
+from counterplay.core.base.errors import (
+    BadParameter,
+    Interrupted,
+    OutOfMemory,
+    positive,
+    whole_number,
+)
 from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
@@ -36,9 +43,7 @@ from counterplay.core.solvers.algorithms import (
     options_of,
     sampling_solvers,
 )
-from counterplay.core.solvers.base import Problem, Solver, real
-from counterplay.core.solvers.bound_result import BoundAt as BoundAt
-from counterplay.core.solvers.bound_result import LowerBound as LowerBound
+from counterplay.core.solvers.base import Problem, Solver
 
 ALGORITHMS = ("mccfr", "mccfr-external", "mcts")  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # of learning, for both players and all learners together
@@ -60,6 +65,51 @@ CHUNK_SECONDS = 0.2
 Z_95 = 1.96
 
 
+class BoundAt(NamedTuple):
+    """The bound after some seconds of learning, on games of its own."""
+
+    seconds: float
+    bound: float
+    error: float
+
+
+class LowerBound(float):
+    """A lower bound on exploitability, 0 if nothing was found. `error`: half its 95% interval;
+    `best`: the winnings of each player's learnt response, and half their interval; `history`: the
+    bound over time."""
+
+    error: float
+    best: tuple[tuple[float, float], ...]
+    algorithm: str  # of each player's response
+    iterations: int  # of the longest run
+    seconds: float  # of learning
+    games: int
+    history: tuple[BoundAt, ...]
+
+    def __new__(cls, value: float, **facts: Any) -> LowerBound:
+        bound = super().__new__(cls, max(value, 0.0))
+        for name, fact in facts.items():
+            setattr(bound, name, fact)
+        return bound
+
+    @property
+    def found(self) -> bool:
+        """Whether the bound is above 0 by more than its error."""
+        return float(self) > self.error
+
+    def __repr__(self) -> str:
+        value = f"at least {float(self):.4g}" if self.found else "nothing found: at least 0"
+        return (
+            f"{value} ± {self.error:.2g} (a lower bound: best responses learnt by "
+            f"{self.algorithm} in {self.seconds:.3g} s, {self.games:,} games each, 95%)"
+        )
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(LowerBound, **vars(self)), (float(self),)
+
+
 @dataclass(frozen=True)
 class _Question:
     """Which strategy is answered, and how responses are measured."""
@@ -72,8 +122,7 @@ class _Question:
     stop: Stop  # whether Ctrl-C was pressed
 
     def winnings(self, learnt: Strategy, player: int, n: int, stream: int) -> tuple[float, float]:
-        """Returns the mean winnings per game of `learnt` as `player`, and half their 95% interval.
-        `stream`: of random numbers."""
+        """The mean winnings per game of `learnt` as `player`, and half their 95% interval."""
         pair = (learnt, self.strategy) if player == 0 else (self.strategy, learnt)
         sums, form = np.zeros(2), self.game.form
         one, two = (profile.played for profile in pair)
@@ -127,9 +176,6 @@ class _Learner:
             if took < CHUNK_SECONDS / 2:
                 self._chunk *= 2
 
-    def response(self) -> Strategy:
-        return most_frequent(self.solver.strategy())
-
 
 @dataclass
 class _Search:
@@ -149,13 +195,12 @@ class _Search:
         return sum(learner.seconds for learner in self.learners)
 
     def play_round(self, keep: int | None, seconds: float | None, iterations: int | None) -> None:
-        """The most promising `keep` learners share some seconds, or learn up to a number of
-        iterations; then they are compared."""
+        """The most promising `keep` learners learn, each as long, and are compared."""
         self.learners.sort(key=lambda learner: -learner.promise)
         active = self.learners[:keep]
         for learner in active:
             learner.learn(None if seconds is None else seconds / len(active), iterations)
-            response = learner.response()
+            response = most_frequent(learner.solver.strategy())
             mean, _ = self._winnings(response)
             gained = max(mean - learner.mean, 0.0) if learner.mean > -math.inf else 0.0
             learner.mean, learner.promise = mean, mean + gained
@@ -295,15 +340,14 @@ def _search(
         if not stop() or not search.history:
             search.play_round(keep, share * each, None)
             _report(searches, each, progress)
-    while _goes_on(search, seconds):
+    while (
+        seconds is None
+        and 2 * search.seconds <= MOST_SECONDS / 2
+        and not stop()
+        and search.grows  # else it does not pay to learn for as long again
+    ):
         search.play_round(LONGER, search.seconds, None)
         _report(searches, each, progress)
-
-
-def _goes_on(search: _Search, seconds: float | None) -> bool:
-    """Whether to learn for as long again."""
-    more = seconds is None and 2 * search.seconds <= MOST_SECONDS / 2
-    return more and not search.question.stop() and search.grows
 
 
 def _report(searches: list[_Search], each: float, progress: ProgressCallback) -> None:
@@ -338,19 +382,13 @@ def _check(
         whole_number(games, LEAST_GAMES, MOST_GAMES, "games")
     if iterations is not None:
         whole_number(iterations, 1, None, "iterations")
-    if seconds is None:
-        return
-    if real(seconds, "seconds") <= 0:
-        raise BadParameter(f"seconds must be above 0, not {seconds!r}")
-    if iterations is not None:
+    if seconds is not None and positive(seconds, "seconds") and iterations is not None:
         raise BadParameter("seconds are of all learners together and iterations of each; give one")
 
 
 def most_frequent(strategy: Strategy) -> Strategy:
-    """Returns the pure strategy of the most probable actions, the first of equal ones; uniform
-    where
-    all are equal, since nothing was learnt there."""
-    discovered = isinstance(strategy, HashStrategy)
+    """The pure strategy of the most probable actions, the first of equal ones; uniform where all
+    are equal, since nothing was learnt there."""
     first = strategy.first if isinstance(strategy, HashStrategy) else strategy.game.form.first
     shares, counts = strategy.probabilities, np.diff(first)
     if not len(counts):
@@ -361,7 +399,6 @@ def most_frequent(strategy: Strategy) -> Strategy:
     pure = np.where(top & (earlier == 1), 1.0, 0.0)
     never = np.repeat(np.logical_and.reduceat(top & flat, first[:-1]), counts)
     pure = np.where(never, np.repeat(1.0 / counts, counts), pure)
-    if discovered:
-        assert isinstance(strategy, HashStrategy)
+    if isinstance(strategy, HashStrategy):
         return HashStrategy(strategy.game, strategy.keys, strategy.counts, pure)
     return Strategy(strategy.game, pure)

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.errors import BadParameter, CounterplayError, one_of
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import Side
-from counterplay.core.solvers.base import Problem, Solver, one_of
+from counterplay.core.solvers.base import Problem, Solver
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 DISTANCE_COST = 1e-5  # of a unit of distance, in units of payoff
@@ -105,7 +105,7 @@ def best_plans_within(
 
 
 def _program(mine: Side, other: Side) -> PlanProgram:
-    from scipy.sparse import block_array, coo_array, csr_array
+    from scipy.sparse import block_array, coo_array, csr_array, hstack
 
     n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
     # c = A'x, one row per sequence of the other
@@ -134,10 +134,9 @@ def _program(mine: Side, other: Side) -> PlanProgram:
         )
         upper.append([lower, None] + ([None] if floors else []))
     # the plan is a flow of 1 through the treeplex
-    own_slot = _slot_owner(mine).T
-    add_up = csr_array(
-        (np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)
-    ) - _shift(own_slot, n_x)
+    own_sequence = hstack([csr_array((n_own, 1)), _slot_owner(mine).T], format="csr")
+    add_up = csr_array((np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x))
+    add_up -= own_sequence
     start = csr_array(([1.0], ([0], [0])), shape=(1, n_x))
     equal = [[start, csr_array((1, n_other))] + ([csr_array((1, n_m))] if floors else [])]
     equal.append([add_up, None] + ([None] if floors else []))
@@ -162,9 +161,8 @@ def _solve(
     least: float | None = None,
     near: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Returns columns that maximise the objective; `least`: with at least this worst case; `near`:
-    and with the least distance from this plan. And by how much the objective falls per unit of
-    `least`."""
+    """Columns that maximise the objective; `least`: with at least this worst case; `near`: and with
+    the least distance from this plan. And by how much the objective falls per unit of `least`."""
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array, vstack
 
@@ -208,13 +206,6 @@ def _slot_owner(side: Side) -> Any:
         (np.ones(n_slots), (np.arange(n_slots), np.repeat(np.arange(n), np.diff(side.first)))),
         shape=(n_slots, n),
     )
-
-
-def _shift(matrix: Any, n_columns: int) -> Any:
-    """Adds a column in front: from slots to sequences."""
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([csr_array((matrix.shape[0], n_columns - matrix.shape[1])), matrix], format="csr")
 
 
 class LinearProgram(Solver):

@@ -20,23 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadFile, BadParameter, whole_number
+from counterplay.core.base.errors import BadFile, BadParameter, one_of, probability, whole_number
 from counterplay.core.forms.access import full, lane_buffer
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.base import Problem, one_of, probability
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.history import (
     OutcomeTables,
-    new_workspace,
-    sample_history,
-    update_history,
-)
-from counterplay.core.solvers.interleaved import (
     batch_on,
     batch_size,
     is_valid,
+    new_workspace,
     outcome_sampling_interleaved,
+    sample_history,
+    update_history,
 )
 from counterplay.core.solvers.sampling import SamplingSolver
 
@@ -74,7 +72,7 @@ def outcome_sampling(
 
 class OutcomeSampling(SamplingSolver):
     """`epsilon`: exploration (the paper: 0.6). `averaging`: "optimistic", as in Algorithm 1, or
-    "stochastic". `interleave`: histories that each thread plays at once (`interleaved.py`), faster
+    "stochastic". `interleave`: histories that each thread plays at once (`history.py`), faster
     if tables are larger than the caches."""
 
     name = "mccfr"
@@ -101,11 +99,13 @@ class OutcomeSampling(SamplingSolver):
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
         self._history_size = (game.depth, game.max_actions, game.n_players)
-        self._interleave = check_interleave(interleave, problem)
+        self.at_once = whole_number(interleave, 1, MOST_INTERLEAVED, "interleave")
+        if interleave > 1 and problem is not None:
+            raise BadParameter("histories of responses are played one by one; leave out interleave")
         options = {"epsilon": epsilon, "averaging": averaging}
         if interleave > 1:
             options["interleave"] = interleave
-        super().__init__(game, seed, problem, threads, interleave, **options)
+        super().__init__(game, seed, problem, threads, **options)
 
     def _new_tables(self, infosets: int, slots: int) -> OutcomeTables:
         return OutcomeTables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
@@ -113,25 +113,25 @@ class OutcomeSampling(SamplingSolver):
     def _new_workspace(self) -> Any:
         return new_workspace(*self._history_size)
 
-    def _new_buffer(self) -> np.ndarray:
-        if self._interleave == 1:
+    def _new_buffer(self) -> Any:
+        if self.at_once == 1:
             return super()._new_buffer()
-        dealt = lane_buffer(self._form, self._interleave)
+        dealt = lane_buffer(self.form, self.at_once)
         self._dealt = len(dealt)
-        pending = np.zeros(batch_size(self._interleave, *self._history_size), dtype=np.int64)
+        pending = np.zeros(batch_size(self.at_once, *self._history_size), dtype=np.int64)
         return np.concatenate([dealt, pending])
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
-        return super()._new_chance(buffer if self._interleave == 1 else buffer[: self._dealt])
+        return super()._new_chance(buffer if self.at_once == 1 else buffer[: self._dealt])
 
     def _workspace_on(self, buffer: np.ndarray) -> Any:
-        if self._interleave == 1:
+        if self.at_once == 1:
             return super()._workspace_on(buffer)
-        return batch_on(buffer[self._dealt :], self._interleave, *self._history_size)
+        return batch_on(buffer[self._dealt :], self.at_once, *self._history_size)
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(saved, source)
-        if self._interleave == 1:
+        if self.at_once == 1:
             return
         workers = self._pool.workers
         buffers = [(worker.buffer, worker.tables) for worker in workers]
@@ -146,18 +146,10 @@ class OutcomeSampling(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        kernel: Any = outcome_sampling if self._interleave == 1 else outcome_sampling_interleaved
+        kernel: Any = outcome_sampling if self.at_once == 1 else outcome_sampling_interleaved
         options = self._epsilon, self._optimistic, stride, scale
-        played, touched = kernel(self._form, *worker.arguments, done, n, *options)
+        played, touched = kernel(self.form, *worker.arguments, done, n, *options)
         return played, touched
-
-
-def check_interleave(interleave: Any, problem: Problem | None) -> int:
-    """Returns the number of interleaved histories, or raises `BadParameter`."""
-    number = whole_number(interleave, 1, MOST_INTERLEAVED, "interleave")
-    if number > 1 and problem is not None:
-        raise BadParameter("histories of responses are played one by one; leave out interleave")
-    return number
 
 
 SOLVER = OutcomeSampling

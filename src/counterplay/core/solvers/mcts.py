@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of, real
 from counterplay.core.forms.access import (
     child,
     expanded_at,
@@ -39,7 +39,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.changes import SLOTS, ChangedRows
 from counterplay.core.parallel.pool import TOLERANT, Worker, maximum_of, part_of
-from counterplay.core.solvers.base import Problem, one_of, real
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.hash_tables import infosets_of
 from counterplay.core.solvers.sampling import SamplingSolver
 
@@ -73,8 +73,7 @@ class SearchPath(NamedTuple):
 
 @jit(inline=True)
 def bound_width(c: float, total: float) -> float:
-    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, is selected
-    first even with C = 0."""
+    """C·√(ln n_p), above 0 so that an untried action is selected first even with C = 0."""
     return max(c * sqrt(log(max(total, 2.0))), TINY)
 
 
@@ -191,9 +190,8 @@ def mean_of_visits(
     spread: np.ndarray,
 ) -> None:
     """Writes the mean visits and rewards of all copies at information sets low .. high - 1 to
-    `out`,
-    and the roots and `spread` that follow. Information sets without new visits stay as in the first
-    copy and in `before`, its spread."""
+    `out`, and the roots and `spread` that follow. Information sets without new visits stay as in
+    the first copy and in `before`, its spread."""
     many = float(len(copies))
     one = copies[0]
     for infoset in range(index(low), index(high)):
@@ -253,7 +251,6 @@ class TreeSearch(SamplingSolver):
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
-        self._depth, self._players = game.depth, game.n_players
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
@@ -269,8 +266,10 @@ class TreeSearch(SamplingSolver):
         return tables
 
     def _new_workspace(self) -> SearchPath:
-        slot, infoset, player = (np.zeros(self._depth, t) for t in (np.int64, np.int64, np.int8))
-        return SearchPath(slot, infoset, player, np.zeros(self._players))
+        slot, infoset, player = (
+            np.zeros(self.game.depth, t) for t in (np.int64, np.int64, np.int8)
+        )
+        return SearchPath(slot, infoset, player, np.zeros(self.game.n_players))
 
     def new_mean(self) -> SearchTables:
         tables: SearchTables = self._pool.workers[0].tables
@@ -293,7 +292,7 @@ class TreeSearch(SamplingSolver):
 
     def _first(self, worker: Worker) -> np.ndarray:
         """The first slot of each information set, and last the number of slots."""
-        if self._hash_tables is None:
+        if self.hash_tables is None:
             first: np.ndarray = self.game.form.first
             return first
         infosets = infosets_of(worker)
@@ -302,7 +301,7 @@ class TreeSearch(SamplingSolver):
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """The used length of each table."""
         sets, slots = self._used
-        return slots, sets, len(tables.in_tree) if self._hash_tables is None else sets
+        return slots, sets, len(tables.in_tree) if self.hash_tables is None else sets
 
     def changes(self, before: SearchTables, tables: SearchTables) -> dict[str, np.ndarray]:
         visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
@@ -341,11 +340,10 @@ class TreeSearch(SamplingSolver):
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
         options = self._c, self._simulation, scale
-        return tree_search(self._form, *worker.arguments, n, *options)
+        return tree_search(self.form, *worker.arguments, n, *options)
 
     def _discount(self, worker: Worker, share: float) -> None:
-        """Keeps average rewards and reduces visits: averages then change faster, and exploration
-        increases."""
+        """Keeps average rewards and reduces visits, so that averages change faster."""
         tables = worker.tables
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits

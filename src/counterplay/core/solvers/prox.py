@@ -87,9 +87,7 @@ def most_below(
 
 @jit(inner=True)
 def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """Returns max_b b'v - weight ω(b) for the entropy, v = `payoff` of the sequences of slots low
-    ..
-    high - 1. Fills `policy` there."""
+    """The maximum of b'v - weight ω(b) for the entropy, v = `payoff`. Fills `policy`."""
     most = payoff[low + ONE]
     for slot in range(low, high):
         most = max(most, payoff[slot + ONE])
@@ -104,8 +102,7 @@ def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 @jit(inner=True)
 def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """The same for Euclidean ω: b = Π(1/n + v / weight), by removing actions until none is negative
-    (Michelot 1986)."""
+    """The same for Euclidean ω: b = Π(1/n + v / weight), by removing actions (Michelot 1986)."""
     share = 1.0 / float(high - low)
     most = payoff[low + ONE]
     for slot in range(low, high):

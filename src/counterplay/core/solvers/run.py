@@ -374,8 +374,7 @@ def _measured(run: Any) -> list[Measurement]:
 
 
 def draw_runs(runs: list[Any], title: str, name: str = "exploitability (b1 + b2)") -> Any:
-    """Returns a figure of the exploitability of runs against iterations; of the seconds if it was
-    not measured."""
+    """A figure of exploitability against iterations; of the seconds if it was not measured."""
     from counterplay.core.base.plotting import curve, new_figure
 
     figure, axes = new_figure(1, 1, 6.5, 4.0)

@@ -18,9 +18,9 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
+from counterplay.core.match.kernels import tally
 from counterplay.core.match.play import blocks, check_hands
 from counterplay.core.match.result import Adjusted, estimate, half_width
-from counterplay.core.match.tally import tally
 from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals

@@ -18,7 +18,8 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.simd import LANES
-from counterplay.core.parallel.processes import cores, in_threads
+from counterplay.core.parallel.jobs import in_threads
+from counterplay.core.parallel.processes import cores
 from counterplay.poker.betting.betting import BettingTree
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.decks import FULL, Deck

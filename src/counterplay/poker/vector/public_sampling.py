@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.jit import prepare
 from counterplay.core.parallel.pool import TOLERANT, Worker, WorkerPool
-from counterplay.core.solvers.base import Problem, one_of
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 from counterplay.poker.cards.deal import draw
 from counterplay.poker.vector.board import Board, fill_board, new_board
@@ -166,8 +166,8 @@ class PublicSampling(SamplingSolver):
 
     @property
     def _restriction(self) -> Restriction:
-        if self._restricted_form is not self._form:
-            self._restricted_form, self._of_form = self._form, restriction_of(self._form)
+        if self._restricted_form is not self.form:
+            self._restricted_form, self._of_form = self.form, restriction_of(self.form)
         return self._of_form
 
 
