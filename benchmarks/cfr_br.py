@@ -159,7 +159,8 @@ def train(given: argparse.Namespace) -> None:
     if given.checkpoint is not None:
         training.save(given.checkpoint)
     if given.out is not None:
-        command = shlex.join(["python", "-m", "benchmarks.cfr_br", *given.words])
+        words = [word for word in given.words if word not in ("--out", str(given.out))]
+        command = shlex.join(["python", "-m", "benchmarks.cfr_br", *words])
         name = re.sub(r"\W+", "-", f"{training.game.name} {given.algorithm}").strip("-")
         path = given.out / f"{name}.npz"
         facts = {**training.facts, "command": command}

@@ -57,3 +57,4 @@ def test_a_player_is_trained_saved_and_measured(
     assert rows[-1]["digest"] == digest(read_quantised(path))
     assert [rows[-1][name] for name in cfr_br.TRAINED] == [str(facts[n]) for n in cfr_br.TRAINED]
     assert facts["command"].startswith("python -m benchmarks.cfr_br 'holdem(buckets=10)' --algo")
+    assert "out" not in facts["command"]

@@ -105,16 +105,20 @@ def test_every_command_takes_every_player_of_holdem(
     assert done.code == 0, done.stderr
 
 
+#: Shipped strategies without k-means, whose buckets take minutes to make.
+PREPARED = [shipped for shipped in cp.strategies() if "kind=emd" not in shipped.game]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_a_shipped_strategy(command: str, quick: Path, tmp_path: Path) -> None:
-    for shipped in cp.strategies():
+    for shipped in PREPARED:
         words = [*COMMANDS[command](shipped.name, tmp_path), *ONLY_HOLDEM.get(command, [])]
         done = typed(quick, *words, "--json")
         assert done.code == 0, done.stderr
 
 
 def test_the_certified_exploitability_is_shown(quick: Path) -> None:
-    for shipped in cp.strategies():
+    for shipped in PREPARED:
         done = typed(quick, "evaluate", shipped.name, "--json")
         assert json.loads(done.stdout)["exploitability_mbg"] == shipped.mb_per_game
         again = typed(quick, "evaluate", shipped.name, "--method", "exact", "--json")
@@ -251,7 +255,7 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
     assert kinds["nobody"] is None
     for word in ("Probe", "table.npz", "m.json", "mine.py:Caller"):
         assert cp.acpc_seat(word, 1).command is not None
-    for shipped in cp.strategies():
+    for shipped in PREPARED:
         assert kind_of(shipped.name) == "name"
         assert cp.acpc_seat(shipped.name, 1).ours
 
