@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.plan import DealerLimits as DealerLimits
     from counterplay.poker.acpc.plan import MatchPlan as MatchPlan
     from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
-    from counterplay.poker.acpc.programs import acpc_seat as acpc_seat
     from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
+    from counterplay.poker.acpc.server import acpc_seat as acpc_seat
     from counterplay.poker.acpc.server import deal_acpc as deal_acpc
     from counterplay.poker.adaptive.play import AdaptiveBlock as AdaptiveBlock
     from counterplay.poker.adaptive.play import play_adaptive as play_adaptive
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
     from counterplay.poker.bots.bot import Bot as Bot
     from counterplay.poker.bots.bot import Ending as Ending
     from counterplay.poker.bots.bot import View as View
+    from counterplay.poker.bots.bot import ending as ending
+    from counterplay.poker.bots.bot import settle as settle
+    from counterplay.poker.bots.bot import view as view
     from counterplay.poker.bots.shipped import ShippedStrategy as ShippedStrategy
     from counterplay.poker.bots.shipped import strategies as strategies
-    from counterplay.poker.bots.text import ending as ending
-    from counterplay.poker.bots.text import settle as settle
-    from counterplay.poker.bots.text import view as view
     from counterplay.poker.histories.read import read_hands as read_hands
     from counterplay.poker.models.model import OpponentModel as OpponentModel
     from counterplay.poker.models.model import learn_model as learn_model
@@ -89,7 +89,7 @@ _WHERE = {
     "acpc_cards": "poker.acpc.protocol",
     "deal_acpc": "poker.acpc.server",
     "play_acpc": "poker.acpc.client",
-    "acpc_seat": "poker.acpc.programs",
+    "acpc_seat": "poker.acpc.server",
     "Portfolio": "poker.adaptive.portfolio",
     "AdaptiveStanding": "poker.adaptive.player",
     "play_adaptive": "poker.adaptive.play",
@@ -107,9 +107,9 @@ _WHERE = {
     "View": "poker.bots.bot",
     "ShippedStrategy": "poker.bots.shipped",
     "strategies": "poker.bots.shipped",
-    "ending": "poker.bots.text",
-    "settle": "poker.bots.text",
-    "view": "poker.bots.text",
+    "ending": "poker.bots.bot",
+    "settle": "poker.bots.bot",
+    "view": "poker.bots.bot",
     "CounterplayError": "core.base.errors",
     "Interrupted": "core.base.errors",
     "ProgressBar": "core.base.progress",

@@ -23,7 +23,7 @@ from counterplay.poker.histories.acpc import write_acpc
 from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
 from counterplay.poker.histories.read import read_hands
-from counterplay.poker.models.c45.file import from_json, to_json
+from counterplay.poker.models.c45.tree import from_json, to_json
 from counterplay.poker.models.model import learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 

@@ -23,11 +23,10 @@ from counterplay.core.base import files
 from counterplay.core.base.store import Store
 from counterplay.poker.bots.poki import potential
 from counterplay.poker.histories.acpc import write_acpc
-from counterplay.poker.histories.files import CHECKSUM_COMMENT
 from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
 from counterplay.poker.histories.read import read_hands
-from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.histories.records import CHECKSUM_COMMENT, HandRecord
 from counterplay.poker.models import model as model_file
 from counterplay.poker.models.model import learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe

@@ -14,8 +14,7 @@ from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import PlayerConnection, play_acpc
 from counterplay.poker.acpc.dealer import Dealer
 from counterplay.poker.acpc.plan import MatchPlan
-from counterplay.poker.acpc.programs import AcpcSeat
-from counterplay.poker.acpc.server import LocalConnection, LocalPlayer, deal_acpc
+from counterplay.poker.acpc.server import AcpcSeat, LocalConnection, LocalPlayer, deal_acpc
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
 DATA = Path(__file__).parent.parent / "data" / "acpc"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 import counterplay as cp
+from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.betting.betting import LIMIT, betting_tree
 from counterplay.poker.cards.canonical import boards, find_canonical
 from counterplay.poker.cards.cards import holding
@@ -43,6 +44,21 @@ def bucket(own: list[int], board: list[int], n: int) -> int:
         }[len(board)]
         count = int(street[row, permuted])
     return min(n * count // total, n - 1)
+
+
+def bucket_of(buckets: Buckets, own: list[int], board: list[int]) -> int:
+    """Returns the bucket of a holding by the canonical board; `board` in the order of dealing."""
+    if not board:
+        return int(buckets.preflop[holding(own)])
+    row, suit_to = class_of(board)
+    image = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
+    if len(board) == 3:
+        return int(buckets.flop[row, image])
+    entry = (buckets.turn if len(board) == 4 else buckets.river_entry)[row, image]
+    after = buckets.turn_after if len(board) == 4 else buckets.river
+    if after.ndim == 2:
+        return int(after[bucket_of(buckets, own, board[:-1]), entry])
+    return int(after[entry] if len(board) == 5 else entry)
 
 
 def policy_of(

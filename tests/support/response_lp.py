@@ -9,7 +9,8 @@ definition. Both read only `game.sequence_form`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -21,6 +22,59 @@ from counterplay.core.forms.strategy import Strategy
 from support.lp import constraints
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+class AbstractPlans(NamedTuple):
+    """The plans of a player who has an abstraction: m information sets and n sequences there."""
+
+    real: csr_matrix  # [sequences, n]: the plan in the game of an abstract one
+    equal: csr_matrix  # [m + 1, n]: constraints of a plan
+    number: dict[tuple[object, int], int]  # the sequence of an abstract infoset and an action
+
+
+def abstract_plans(game: Game, player: int, infosets: Sequence[object]) -> AbstractPlans:
+    """`infosets`: what the player distinguishes at each of its information sets in the game; with
+    perfect recall."""
+    side = game.sequence_form[player]
+    of = np.zeros(side.n_sequences, dtype=np.int64)  # the abstract sequence of each real one
+    number: dict[tuple[object, int], int] = {}
+    parent: dict[object, int] = {}
+    for i, infoset in enumerate(infosets):
+        above = int(of[side.parent[i]])
+        assert parent.setdefault(infoset, above) == above, "no perfect recall"
+        for a, slot in enumerate(range(side.first[i], side.first[i + 1])):
+            of[slot + 1] = number.setdefault((infoset, a), len(number) + 1)
+    n = len(number) + 1
+    real = csr_matrix((np.ones(len(of)), (np.arange(len(of)), of)), shape=(len(of), n))
+    row = {infoset: k for k, infoset in enumerate(parent, 1)}
+    entries = [(0, 0, 1.0), *((row[infoset], above, -1.0) for infoset, above in parent.items())]
+    entries += [(row[infoset], s, 1.0) for (infoset, _), s in number.items()]
+    rows, columns, values = zip(*entries, strict=True)
+    return AbstractPlans(real, csr_matrix((values, (rows, columns)), (len(row) + 1, n)), number)
+
+
+def best_objective(
+    game: Game, model: Strategy, responder: int, p: float, plans: AbstractPlans
+) -> tuple[float, np.ndarray]:
+    """The most that p · (payoff against the model) + (1 - p) · (worst case) can be in an
+    abstraction, and a plan that attains it: maximise p x'A y_fix + (1 - p) q_0 subject to E x = e,
+    x >= 0, F'q <= A'x."""
+    payoff = plans.real.T @ payoffs_of(game, responder)
+    others = constraints(game.sequence_form[1 - responder])
+    fixed = model.probabilities[game.slots(1 - responder)]
+    n_x, n_q = payoff.shape[0], others.shape[0]
+    goal = np.zeros(n_x + n_q)
+    goal[:n_x] = -p * (payoff @ plan_by_hand(game.sequence_form[1 - responder], fixed))
+    goal[n_x] = p - 1.0
+    value, x = solved(
+        goal,
+        A_ub=hstack([-payoff.T, others.T], format="csr"),
+        b_ub=np.zeros(others.shape[1]),
+        A_eq=hstack([plans.equal, csr_matrix((plans.equal.shape[0], n_q))], format="csr"),
+        b_eq=start(plans.equal.shape[0]),
+        bounds=[(0, None)] * n_x + [(None, None)] * n_q,
+    )
+    return -value, x[:n_x]
 
 
 def payoffs_of(game: Game, player: int) -> csr_matrix:
@@ -53,14 +107,19 @@ def plan_by_hand(side: Side, behaviour: np.ndarray) -> np.ndarray:
     return plan
 
 
-def _value(game: Game, responder: int, lowest: np.ndarray, local: csr_matrix | None) -> float:
-    """min over y of the responder's best reply: minimise q_0 subject to E'q >= A y, F y = f, y
-    >= lowest, local y <= 0."""
+def _value(
+    game: Game, responder: int, lowest: np.ndarray, local: csr_matrix | None,
+    plans: AbstractPlans | None = None,
+) -> float:  # fmt: skip
+    """min over y of the responder's best reply, of all or of those in an abstraction: minimise q_0
+    subject to E'q >= A y, F y = f, y >= lowest, local y <= 0."""
     payoff = payoffs_of(game, responder)
     mine, others = (
         constraints(game.sequence_form[responder]),
         constraints(game.sequence_form[1 - responder]),
     )
+    if plans is not None:
+        payoff, mine = plans.real.T @ payoff, plans.equal
     n_q, n_y = mine.shape[0], others.shape[1]
     goal = np.zeros(n_q + n_y)
     goal[0] = 1.0
@@ -85,9 +144,12 @@ def rnr_value(game: Game, model: Strategy, responder: int, p: float) -> float:
     return _value(game, responder, p * plan, None)
 
 
-def dbr_value(game: Game, model: Strategy, responder: int, confidence: np.ndarray) -> float:
+def dbr_value(
+    game: Game, model: Strategy, responder: int, confidence: np.ndarray,
+    plans: AbstractPlans | None = None,
+) -> float:  # fmt: skip
     """y(Ia) >= Pconf(I) σ_fix(I, a) y(parent of I). `confidence`: one number per information set
-    of the game."""
+    of the game. `plans`: those of the responder, who has an abstraction."""
     restricted = 1 - responder
     side = game.sequence_form[restricted]
     fixed = model.probabilities[game.slots(restricted)]
@@ -99,7 +161,7 @@ def dbr_value(game: Game, model: Strategy, responder: int, confidence: np.ndarra
             columns += [int(parent), slot + 1]
             values += [own[i] * fixed[slot], -1.0]
     local = csr_matrix((values, (rows, columns)), shape=(side.n_sequences - 1, side.n_sequences))
-    return _value(game, responder, np.zeros(side.n_sequences), local)
+    return _value(game, responder, np.zeros(side.n_sequences), local, plans)
 
 
 def most_within(game: Game, model: Strategy, responder: int, least: float) -> float:

@@ -20,7 +20,7 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayE
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.strategy import Mixture, Strategy
+from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
 from counterplay.core.games import players
 from counterplay.core.games.players import (
     UNIFORM,
@@ -31,6 +31,7 @@ from counterplay.core.games.players import (
 )
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.shipped import ShippedStrategy
+from counterplay.poker.holdem.game import HoldemRules
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
@@ -88,6 +89,20 @@ class HoldemResolver(PlayerResolver):
         resolved = self._in_game(self.find(player), player, progress, strategy_only=True)
         strategy: Strategy = resolved.strategy() if isinstance(resolved, Mixture) else resolved
         return strategy
+
+    def model(self, player: Any) -> Strategy:
+        found = self.find(player)
+        strategy = getattr(found, "strategy", found)
+        if not isinstance(strategy, Strategy):
+            return self.strategy(player)
+        self.check_model(strategy)
+        return strategy
+
+    def check_model(self, model: Strategy) -> None:
+        rules, own = getattr(model.game, "rules", None), self.game.rules
+        same = isinstance(rules, HoldemRules) and rules.betting == own.betting
+        if not same or rules.abstraction.deck != own.abstraction.deck:
+            check_same_game(self.game, model)
 
     def _in_game(
         self, resolved: Any, player: Any, progress: ProgressCallback, strategy_only: bool

@@ -16,7 +16,7 @@ from support.command import Inside, facts_of
 
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.acpc import server
-from counterplay.poker.acpc.programs import AcpcSeat
+from counterplay.poker.acpc.server import AcpcSeat
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.histories.acpc import read_acpc
 
@@ -259,7 +259,7 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--seed", "-1"], "seed must be"),
         (["deal", "wait", "wait", "--t-hand", "0"], "milliseconds above 0"),
         (["deal", "wait", "wait", "--host", "256.1.1.1"], "cannot listen at 256.1.1.1"),
-        (["play", "localhost", "70000", "--player", "always-call"], "a port is"),
+        (["play", "localhost", "70000", "--player", "always-call"], "a port must be"),
         (["play", "localhost", "1", "--player", "nobody"], "unknown player 'nobody'"),
         (["play", "localhost", "1", "--player", "poki", "--thinking", "3"], "does not learn"),
         (["bots", "wait"], "is not built in"),

@@ -258,7 +258,7 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
 
 def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> None:
     from counterplay.app.web.catalog import Catalog
-    from counterplay.app.web.play.opponents import HoldemOpponents, offered_opponents
+    from counterplay.app.web.strategies import HoldemOpponents, offered_opponents
 
     catalog = Catalog([Path("mine.py:Caller"), quick / "m.json", quick / "table.npz"])
     keys = {choice["name"]: choice["key"] for choice in offered_opponents("holdem", catalog)}

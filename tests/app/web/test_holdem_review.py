@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.app.web.play.hand_names import hand_name
 from counterplay.app.web.play.holdem import (
     BotLuckAdjustment,
     HoldemHand,
     HoldemSource,
     action_values,
+    hand_name,
 )
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
@@ -61,7 +61,7 @@ def _naive(bot: Any, hand: HoldemHand, node: int) -> list[float]:
         view = View(state.player(), pair, board[: state.on_board], state, at)
         return float(bot.shares(view)[action])
 
-    for at, after in zip(hand.nodes(), hand.nodes()[1:], strict=False):
+    for at, after in zip(hand.nodes, hand.nodes[1:], strict=False):
         if at == node:
             break
         if TREE.nodes.player[at] != seat:
@@ -95,7 +95,7 @@ def _naive(bot: Any, hand: HoldemHand, node: int) -> list[float]:
 @pytest.mark.parametrize(("seat", "moves"), [(1, "ccrcccc"), (0, "ccccccc")])
 def test_costs_on_the_river_are_those_of_a_naive_twin(bot: Any, seat: int, moves: str) -> None:
     hand = _hand(bot, seat, moves)
-    rivers = [node for node in hand.nodes() if TREE.nodes.street[node] == 3]
+    rivers = [node for node in hand.nodes if TREE.nodes.street[node] == 3]
     node = next(node for node in rivers if TREE.nodes.player[node] == seat)
     assert action_values(hand, bot, node) == pytest.approx(_naive(bot, hand, node), abs=1e-9)
 
@@ -103,12 +103,12 @@ def test_costs_on_the_river_are_those_of_a_naive_twin(bot: Any, seat: int, moves
 def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
     """Folding is worth nothing more; a check through the turn is worth the mean over rivers."""
     hand = _hand(bot, 0, "ccccr")
-    node = hand.nodes()[-1]
+    node = hand.nodes[-1]
     assert TREE.states[node].player() == 0
     fold, call, _ = action_values(hand, bot, node)
     assert fold == 0.0
     board, own = hand.cards[4:8], hand.holding(0)
-    search = BestActionSearch(bot.table, 0, own, hand.nodes(), {})
+    search = BestActionSearch(bot.table, 0, own, hand.nodes, {})
     weight = search.reach(node, board)
     after, total = TREE.moves[node]["call"], 0.0
     for card in range(N_CARDS):

@@ -16,11 +16,11 @@ from support.web import Table, served_here
 import counterplay as cp
 from counterplay.app.web.catalog import Catalog
 from counterplay.app.web.learning import LearnerMonitor
-from counterplay.app.web.play import opponents
 from counterplay.app.web.play.tables import TableStore
+from counterplay.app.web.strategies import HoldemOpponents
+from counterplay.poker.adaptive.belief import WIDE
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.adaptive.portfolio import Portfolio, PortfolioMember
-from counterplay.poker.adaptive.words import WIDE
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.histories.phh import read_phh
 
@@ -32,14 +32,14 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> None:
     """The adaptive player without the time its portfolio takes."""
     game = cp.load("holdem(buckets=10)")
 
-    def make(name: str) -> Any:
+    def make(self: Any, key: str) -> Any:
         safe, known = cp.Strategy.uniform(game), simple_strategy("always-call", game)
         members = (PortfolioMember("always-call", known, simple_strategy("always-raise", game)),)
         kept = Portfolio(game, safe, members)
         return LearnerMonitor(Adaptive(game, portfolio=kept, iterations=200))
 
-    monkeypatch.setattr(opponents, "make_bot", make)
-    monkeypatch.setattr(opponents.HoldemOpponents, "ready", lambda self, key: True)
+    monkeypatch.setattr(HoldemOpponents, "get", make)
+    monkeypatch.setattr(HoldemOpponents, "ready", lambda self, key: True)
 
 
 def _play(table: Any, hands: int, choose: Any) -> None:

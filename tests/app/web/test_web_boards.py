@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from counterplay.app.web.games import offered_games
 from counterplay.app.web.play.tree_games import GameBoard, History, board_of
+from counterplay.app.web.strategies import offered_games
 from counterplay.core.forms.registry import GAMES, load
 from counterplay.core.forms.rules import CHANCE
 
@@ -72,7 +72,7 @@ def test_keys_are_different_and_every_end_can_be_told(name: str) -> None:
             keys = [choice.key for choice in board.choices(history) if choice.key]
             assert len(set(keys)) == len(keys)
             for k in range(history.n_children):
-                assert board.move_text(history, history.player, k)
+                assert board.move_text(history, k)
 
 
 def test_folded_cards_stay_hidden_and_shown_ones_do_not() -> None:

@@ -28,7 +28,7 @@ from counterplay.core.solvers.history import (
     sample_histories,
     update_decision,
 )
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import row_of
 from counterplay.poker.cards.deal import UNKNOWN, bucket_of, compare, find_board, new_deal
 
 

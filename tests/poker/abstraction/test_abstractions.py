@@ -26,8 +26,13 @@ from counterplay.core.kernels.rng import new_state
 from counterplay.poker.abstraction.abstraction import Buckets, Cards, cards_of
 from counterplay.poker.abstraction.ehs import EhsAbstraction
 from counterplay.poker.abstraction.sparbot import N_BUCKETS
-from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
-from counterplay.poker.betting.rows import nodes_and_buckets, row_of
+from counterplay.poker.betting.betting import (
+    LIMIT,
+    BettingRules,
+    betting_tree,
+    nodes_and_buckets,
+    row_of,
+)
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
 from counterplay.poker.cards.deal import bucket_of, find_board, new_deal

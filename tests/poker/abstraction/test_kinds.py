@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.holdem import class_of, random_deals
+from support.holdem import bucket_of, random_deals
 
 import counterplay as cp
 from counterplay.core.base.progress import ShareCallback, no_progress
@@ -35,7 +35,7 @@ NESTED = ("nested", "nested-emd", "nested-percentile")
 UNUSED = ("equal-width",)
 SLOW = ("sparbot",)
 NUMBERS = {"sparbot": ""}  # has numbers of its own
-FULL = [kind for kind in KINDS if kind not in NESTED]
+FULL = [kind for kind in KINDS if kind != "nested-emd"]
 
 
 def slowly(kinds: list[str], slow: tuple[str, ...]) -> list[object]:
@@ -48,17 +48,6 @@ def game_of(kind: str, name: str = "flop_holdem", more: str = "") -> cp.Game:
     return cp.load(f"{name}({NUMBERS.get(kind, 'buckets=6,')}kind={kind}{more})")
 
 
-def bucket_of(buckets: Buckets, own: list[int], board: list[int]) -> int:
-    """Returns the bucket of a holding by the canonical board."""
-    if not board:
-        return int(buckets.preflop[holding(own)])
-    row, suit_to = class_of(board)
-    image = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
-    if len(board) == 5:
-        return int(buckets.river[buckets.river_entry[row, image]])
-    return int((buckets.flop if len(board) == 3 else buckets.turn)[row, image])
-
-
 def check_buckets(game: cp.Game, sizes: tuple[int, ...], unused: bool) -> None:
     buckets, counts = game.rules.buckets, game.rules.abstraction.counts
     tables = (buckets.preflop, buckets.flop, buckets.turn, buckets.river_entry)
@@ -67,7 +56,9 @@ def check_buckets(game: cp.Game, sizes: tuple[int, ...], unused: bool) -> None:
         if size:
             table = table[live_holdings(size, np.arange(len(table)))]
         if size == 5:
-            table = buckets.river[np.unique(table)]
+            table = buckets.river[..., np.unique(table)]
+        elif size == 4 and buckets.turn_after.ndim == 2:
+            table = buckets.turn_after[:, np.unique(table)]
         used = np.unique(table)
         assert used.max() < counts[street]
         assert unused or np.array_equal(used, np.arange(counts[street]))
@@ -163,7 +154,7 @@ def test_buckets_by_k_means_tell_ochs_vectors_better_apart() -> None:
         ("flop_holdem(preflop=170,flop=5,kind=emd)", "at most 169 buckets before the flop"),
         ("flop_holdem(preflop=200,flop=5,kind=squared)", "at most 169 buckets before the flop"),
         ("holdem(preflop=1326,kind=emd)", "at most 169 buckets before the flop"),
-        ("holdem(buckets=5,kind=nested)", "for games that end on the flop"),
+        ("holdem(buckets=16,kind=nested)", "65,536 sequences of buckets"),
         ("holdem(buckets=5,kind=nested-emd)", "for games that end on the flop"),
         ("flop_holdem(buckets=101,kind=nested-emd)", "from 1 to 100"),
         ("holdem(buckets=5,kind=emb)", "unknown kind 'emb'; did you mean 'emd'"),
@@ -232,7 +223,7 @@ def test_unfilled_buckets_are_refused_by_every_solver(algorithm: str) -> None:
 # --- four streets
 
 
-@pytest.mark.parametrize("kind", slowly(FULL, ("sparbot", "squared", "emd")))
+@pytest.mark.parametrize("kind", slowly(FULL, ("sparbot", "squared", "emd", *NESTED)))
 def test_four_streets(kind: str) -> None:
     """Kernels of every family, a bot, and a model learnt from hands."""
     from support.models import NAME, weak_hands
@@ -241,7 +232,7 @@ def test_four_streets(kind: str) -> None:
     from counterplay.poker.models.observe import observe
 
     game = game_of(kind, "holdem")
-    check_buckets(game, (0, 3, 4, 5), kind in UNUSED or kind == "percentile")
+    check_buckets(game, (0, 3, 4, 5), kind in (*UNUSED, *NESTED, "percentile"))
     for algorithm, n in (("mccfr", 200), ("mccfr-external", 40), ("mccfr-public", 2)):
         run = cp.solve(game, algorithm, iterations=n, seed=1)
         assert cp.play_match(game, run.strategy, "always-call", 400, seed=2).hands == 400

@@ -12,8 +12,7 @@ from support.acpc import Lined, dealt, hosted
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.acpc.dealer import Dealer, MatchAborted
 from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
-from counterplay.poker.acpc.programs import AcpcSeat
-from counterplay.poker.acpc.server import LocalPlayer, deal_acpc
+from counterplay.poker.acpc.server import AcpcSeat, LocalPlayer, deal_acpc
 
 NAMES = ("one", "two")
 SEED = 5

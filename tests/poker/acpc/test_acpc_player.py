@@ -16,8 +16,8 @@ from support.arena import Caller, Counter, Says, strategy
 import counterplay as cp
 from counterplay.poker.acpc import client
 from counterplay.poker.acpc.client import AcpcResult, MatchCut, play_acpc
+from counterplay.poker.acpc.plan import past_states
 from counterplay.poker.acpc.player import AcpcPlayer
-from counterplay.poker.acpc.resume import past_states
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.acpc import read_acpc
@@ -241,7 +241,7 @@ def test_a_dealer_that_is_not_there() -> None:
         port = place.getsockname()[1]
     with pytest.raises(cp.CounterplayError, match=f"no dealer at 127.0.0.1:{port}: "):
         play_acpc("127.0.0.1", port, Caller(), patience=0.0)
-    with pytest.raises(cp.CounterplayError, match="a port is"):
+    with pytest.raises(cp.CounterplayError, match="port must be a whole number from 1 to 65535"):
         play_acpc("127.0.0.1", 0, Caller())
 
 

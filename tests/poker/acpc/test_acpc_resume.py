@@ -15,10 +15,8 @@ from support.arena import Counter, exact, holdem
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.acpc.dealer import Dealer
-from counterplay.poker.acpc.plan import MatchPlan
-from counterplay.poker.acpc.programs import AcpcSeat
-from counterplay.poker.acpc.resume import past_states
-from counterplay.poker.acpc.server import LocalPlayer, deal_acpc
+from counterplay.poker.acpc.plan import MatchPlan, past_states
+from counterplay.poker.acpc.server import AcpcSeat, LocalPlayer, deal_acpc
 from counterplay.poker.histories.acpc import read_acpc
 
 NAMES = ("one", "two")

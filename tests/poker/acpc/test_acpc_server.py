@@ -21,8 +21,14 @@ from counterplay.poker.acpc import server
 from counterplay.poker.acpc.client import play_acpc
 from counterplay.poker.acpc.dealer import MatchAborted
 from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
-from counterplay.poker.acpc.programs import WAIT, AcpcSeat, acpc_seat
-from counterplay.poker.acpc.server import MOST_UNREAD, LocalPlayer, deal_acpc
+from counterplay.poker.acpc.server import (
+    MOST_UNREAD,
+    WAIT,
+    AcpcSeat,
+    LocalPlayer,
+    acpc_seat,
+    deal_acpc,
+)
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.table import strategy_bot

@@ -14,8 +14,7 @@ from support.arena import holdem
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.bandit import ArmStatistics, choose
-from counterplay.poker.adaptive.tracker import ChangeDetector, never_folding
-from counterplay.poker.adaptive.words import (
+from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
     OPENING,
@@ -25,6 +24,7 @@ from counterplay.poker.adaptive.words import (
     spot_of,
     spot_text,
 )
+from counterplay.poker.adaptive.tracker import ChangeDetector, never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals

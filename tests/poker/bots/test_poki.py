@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from support.holdem import TREE
 
-from counterplay.core.base.errors import BadParameter
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.poki.bot import Poki
@@ -343,11 +342,3 @@ def test_published_results_against_simple_bots(action: str, low: float, high: fl
         won[k] = (play((poki, other), dealt)[1] - play((other, poki), dealt)[1]) / 2
     slack = 2 * 0.03 + 2 * won.std() / deals**0.5
     assert low - slack < won.mean() < high + slack
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"bet": (0.6, 0.4)}, {"noise": 1.5}, {"memory": 5}, {"floor": 0.0}]
-)
-def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(BadParameter):
-        PokiSettings(**wrong)  # type: ignore[arg-type]

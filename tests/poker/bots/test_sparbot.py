@@ -234,7 +234,7 @@ def test_chance_is_counted_on_real_deals():
     again = count_deals(buckets, 40_000, 2)
     for one, other in zip(counts, again, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert counts.first.sum() == counts.transition[2].sum() == 80_000
+    assert counts.first.sum() == counts.step[2].sum() == 80_000
     chance = chance_from_counts(counts)
     np.testing.assert_allclose(chance.first, chance.first.T)
     for step in chance.transition:

@@ -83,12 +83,12 @@ def test_who_can_be_made_elsewhere(tmp_path: Path) -> None:
     named = cp.bot("always-call")
     sources = player_sources((own, named))
     assert sources is not None
-    assert [source.text for source in sources] == [f"{tmp_path}/bots.py:Caller", "always-call"]
-    assert [source.player().name for source in sources] == ["caller", "always-call"]
+    assert sources == (f"{tmp_path}/bots.py:Caller", "always-call")
+    assert [cp.bot(source).name for source in sources] == ["caller", "always-call"]
     strategy = cp.bot(cp.Strategy.uniform("holdem(buckets=2)"))
     sources = player_sources((Sent(), strategy))
     assert sources is not None
-    assert [source.player() is not None for source in sources] == [True, True]
+    assert [cp.bot(source) is source for source in sources] == [True, True]
     Local = type("Local", (Sent,), {"__module__": "__main__"})
     assert player_sources((Local(), named)) is None
     stuck = Sent()

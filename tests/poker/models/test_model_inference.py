@@ -30,9 +30,6 @@ import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.histories.records import HandRecord, observed_by
-from counterplay.poker.models.model import (
-    slots_of,
-)
 from counterplay.poker.models.observe import (
     ACTIONS,
     UNSEEN,
@@ -174,7 +171,7 @@ def test_buckets_are_the_naive_ones_in_all_rounds(game: cp.Game) -> None:
 
 
 def test_slots_are_those_of_the_labels(game: cp.Game) -> None:
-    table = slots_of(game)
+    table = game.rules.slots()
     for letters in ("", "c", "rrr", "cc/", "cc/cr", "rrrc/rrrrc/rrrrc/rrrr"):
         first = int(TREE.nodes.decision[NODE[letters]]) * 10
         for k in (0, 9):
@@ -193,7 +190,7 @@ def test_expected_counts_are_bayes_over_all_holdings(game: cp.Game) -> None:
     policy = seldom_folding(game, 2).probabilities
     observed = observe(hands, "Ann")
     assert 0.2 < float((observed.cards[:, 0] >= 0).mean()) < 0.8
-    counts, likelihood = infer_counts(observed, game, slots_of(game), policy)
+    counts, likelihood = infer_counts(observed, game, policy)
     naive, other = naive_expectation(hands, "Ann", game, policy)
     expected = np.zeros(game.n_slots)
     expected[list(naive)] = list(naive.values())
@@ -207,7 +204,7 @@ def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
     probability 0.9."""
     record = observed_by(HandRecord(0, "B", "A", "f", (), ACES, KINGS, -0.5), "A")
     counts, likelihood = infer_counts(
-        observe([record], "B"), game, slots_of(game), weak_strategy(game).probabilities
+        observe([record], "B"), game, weak_strategy(game).probabilities
     )
     dealt = np.bincount(game.rules.buckets.preflop, minlength=10)
     result = [counts[naive_slot(game, "", k, "fold")] for k in range(10)]
@@ -218,7 +215,7 @@ def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
 
 def test_known_cards_count_once_and_the_impossible_teaches_nothing(game: cp.Game) -> None:
     policy = cp.Strategy.random(game, 3).probabilities.copy()
-    counts, likelihood = infer_counts(observe([SHOWN], "A"), game, slots_of(game), policy)
+    counts, likelihood = infer_counts(observe([SHOWN], "A"), game, policy)
     naive, _ = naive_expectation([SHOWN], "A", game, policy)
     assert likelihood == 0.0
     assert {int(k): float(counts[k]) for k in np.flatnonzero(counts)} == naive
@@ -227,7 +224,7 @@ def test_known_cards_count_once_and_the_impossible_teaches_nothing(game: cp.Game
     both = observe(
         [observed_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B"
     )  # B raised and folded, which `never` does not
-    counts, likelihood = infer_counts(both, game, slots_of(game), never)
+    counts, likelihood = infer_counts(both, game, never)
     assert (counts.sum(), likelihood) == (4.0, 0.0)
 
 
@@ -236,7 +233,7 @@ def test_the_likelihood_of_frequencies_never_falls(game: cp.Game) -> None:
     observed = observe(weak_hands(2_000, 5, "a"), NAME)
     policy, values = cp.Strategy.uniform(game).probabilities, []
     for _ in range(8):
-        counts, unseen = infer_counts(observed, game, slots_of(game), policy)
+        counts, unseen = infer_counts(observed, game, policy)
         values.append(unseen + seen_likelihood(observed, game, policy))
         assert counts.sum() == pytest.approx(len(observed.node))
         policy = frequencies(counts, game)

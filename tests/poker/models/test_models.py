@@ -27,7 +27,6 @@ from counterplay.poker.models.model import (
     OpponentModel,
     learn_model,
     model_strategy,
-    slots_of,
 )
 from counterplay.poker.models.observe import ACTIONS, UNSEEN, buckets_of, observe
 from counterplay.poker.models.quality import MIN_SHARE, assess, predict, split
@@ -106,12 +105,12 @@ def test_without_unseen_cards_frequencies_are_plain_counts(game: cp.Game) -> Non
     model = learn_model(observed, game, NAME, "frequency")
     plain = np.zeros(game.n_slots)
     first = TREE.nodes.decision[observed.node].astype(np.int64) * 10 + buckets_of(observed, game)
-    np.add.at(plain, slots_of(game)[first, observed.action], 1.0)
+    np.add.at(plain, game.rules.slots()[first, observed.action], 1.0)
     assert np.array_equal(model.counts, plain)
     was = np.repeat(model.observed > 0, np.diff(game.form.first))
     assert np.allclose(model.strategy.probabilities[was], frequencies(plain, game)[was])
     passive = np.zeros(game.n_slots)
-    passive[slots_of(game)[:, 1]] = 1.0
+    passive[game.rules.slots()[:, 1]] = 1.0
     assert np.array_equal(model.strategy.probabilities[~was], passive[~was])
 
 

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from reference.small_holdem import Hand, SmallHoldem
 from support.emulate import COMPILER, EmulatedDevice
+from support.response_lp import abstract_plans, best_objective
 from support.single_card import LABELS, rules_and_chance
 from support.small_holdem import CARDS, RanksAbstraction
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.sequence import player_infosets
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Buckets, cards_of
 from counterplay.poker.betting.betting import BettingRules, betting_tree
@@ -27,7 +29,7 @@ from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.vector import cfr_br, cfr_br_street
 from counterplay.poker.vector.cfr_br import VectorCfrBr
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
-from counterplay.poker.vector.chance import Chance, HoldemChance
+from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.traversal import FixedSeat, Step, Traversal
@@ -207,9 +209,8 @@ def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None
     vector, game = single_card("kuhn"), cp.load("kuhn")
     model = vector.random_policy(5)
     first, second = vector.seats(model)
-    solver = VectorCfrBr(
-        vector.chance, vector.streets, vector.rows, cut=0, models=(first, second), p=p
-    )
+    models = {0: first, 1: second}
+    solver = VectorCfrBr(vector.chance, vector.streets, vector.rows, cut=0, models=models, p=p)
     rng = np.random.default_rng(1)
     for t in range(1, 3001):
         solver.iterate(rng, Step(1.0, float(t)))
@@ -220,6 +221,52 @@ def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None
         best = _restricted_value(response, model_strategy, player, p)
         value = _restricted_value(learnt, model_strategy, player, p)
         assert best - 0.01 < value < best + 1e-6
+
+
+class GroupRows:
+    """Rows of Leduc hold'em: queens and kings are one group, and public cards are ranks."""
+
+    def count(self, street: int) -> int:
+        return 6 if street else 2
+
+    def blocks(self, street: int) -> int:
+        return 1
+
+    def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
+        group = np.minimum(np.arange(len(out)) // 2, 1)
+        out[:] = 3 * group + board.cards[0] // 2 if street else group
+
+    def copy(self) -> GroupRows:
+        return self
+
+
+@pytest.mark.parametrize("p", [0.0, 0.6, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_with_an_abstraction_the_value_is_that_of_a_linear_program(p: float) -> None:
+    """Leduc hold'em: the responder has an abstraction of perfect recall, the adversary and the
+    model have none."""
+    leduc, game = single_card("leduc"), cp.load("leduc")
+    abstract = Vector(leduc.rules, leduc.chance, leduc.streets, GroupRows())
+    models = dict(enumerate(leduc.seats(leduc.random_policy(5))))
+    solver = VectorCfrBr(leduc.chance, leduc.streets, abstract.rows, cut=0, models=models, p=p)
+    rng = np.random.default_rng(1)
+    for t in range(1, 3001):
+        solver.iterate(rng, Step(1.0, float(t)))
+
+    def read_label(label: str) -> tuple[str, int, int]:
+        history, public, private = LABELS["leduc"](label)
+        group = min(private // 2, 1)
+        return history, 0, 3 * group + public // 2 if "|" in label else group
+
+    learnt = abstract.on_tree(game, solver.average(), read_label)
+    model = leduc.on_tree(game, leduc.random_policy(5), LABELS["leduc"])
+    for player in (0, 1):
+        infosets = [read_label(label) for label in game.labels.infoset]
+        low, high = player_infosets(game.form, player)
+        plans = abstract_plans(game, player, infosets[low:high])
+        most, _ = best_objective(game, model, player, p, plans)
+        payoff = cp.expected_value(game, model.replace(learnt, player))[player]
+        value = p * payoff - (1 - p) * cp.best_response(game, learnt, 1 - player).value
+        assert most - (0.05 if p < 1.0 else 1e-4) < value < most + 1e-6
 
 
 SEED = 5  # of the boards

@@ -26,8 +26,7 @@ from counterplay.core.evaluation.exact import _gradient
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.betting.betting import betting_tree
-from counterplay.poker.betting.rows import first_rows, first_slots
+from counterplay.poker.betting.betting import betting_tree, first_rows, first_slots
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.vector.board import fill_board, new_board
 from counterplay.poker.vector.chance import DealtBoard

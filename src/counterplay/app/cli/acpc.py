@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli.display import err, out, print_facts, print_json, share_progress
+from counterplay.app.cli.display import (
+    err,
+    out,
+    print_facts,
+    print_json,
+    share_progress,
+    until_stopped,
+)
 from counterplay.app.cli.matches import end_facts, interval_text, seat_facts
 from counterplay.app.cli.options import PLAYER, AsJson, Command, Seed, integer, refuse_given
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, whole_number
 
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
     from counterplay.poker.acpc.client import AcpcResult
-    from counterplay.poker.acpc.programs import AcpcSeat
+    from counterplay.poker.acpc.server import AcpcSeat
 
 acpc = typer.Typer(
     help="Play limit hold'em by the protocol of the Annual Computer Poker Competition.",
@@ -59,14 +67,15 @@ def play(
     """Play at a dealer of the competition until it closes the connection.
 
     For example: counterplay acpc play localhost 16177 --player poki
+
     Ctrl-C prints what was won so far.
     """
-    from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
+    from counterplay.poker.acpc.client import LAST_PORT, MatchCut, play_acpc
+    from counterplay.poker.acpc.plan import past_states
     from counterplay.poker.acpc.player import AcpcPlayer
-    from counterplay.poker.acpc.programs import ADAPTIVE
-    from counterplay.poker.acpc.resume import past_states
+    from counterplay.poker.acpc.server import ADAPTIVE
 
-    check_port(port)
+    whole_number(port, 1, LAST_PORT, "a port")
     if (resume is None) != (name is None):
         raise BadParameter("--resume LOG and --name, the player's name in it, go together")
     past = [] if resume is None or name is None else past_states(resume, name)
@@ -162,14 +171,14 @@ def deal(
     """Deal a match of two programs or built-in players. Print the result with its 95% interval.
 
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
+
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
     A player that is too late or disconnects ends the match without a score, with exit code 1.
     Built-in bots except adaptive, and saved strategies, run in the dealer's process.
     """
     from counterplay.poker.acpc.dealer import MatchAborted
     from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
-    from counterplay.poker.acpc.programs import acpc_seat
-    from counterplay.poker.acpc.server import deal_acpc
+    from counterplay.poker.acpc.server import acpc_seat, deal_acpc
 
     if append and log is None:
         raise BadParameter("--append needs the log to append to: --log FILE")
@@ -183,26 +192,21 @@ def deal(
     output = (name, log, append, transcript, resume)
     plan = MatchPlan(_names(names, seats), hands, seed, limits, fixed_seats, *output)
     console = err if as_json else out
+    options: dict[str, Any] = {
+        "host": host,
+        "ports": _ports(ports),
+        "opened": lambda numbers: console.print(f"{numbers[0]} {numbers[1]}"),
+        "warn": err.print,
+        "scored": lambda line: console.print(line.rstrip()),
+        "own_processes": own_processes,
+    }
     try:
         with share_progress("match") as progress:
-            result = deal_acpc(
-                plan,
-                seats,
-                host=host,
-                ports=_ports(ports),
-                opened=lambda numbers: console.print(f"{numbers[0]} {numbers[1]}"),
-                warn=err.print,
-                scored=lambda line: console.print(line.rstrip()),
-                progress=progress,
-                own_processes=own_processes,
-            )
+            work = partial(deal_acpc, plan, seats, progress=progress, **options)
+            result, _ = until_stopped(work)
     except MatchAborted as error:
         err.print(str(error))
         raise typer.Exit(1) from None
-    except Interrupted as stop:
-        if stop.result is None:
-            raise KeyboardInterrupt from None
-        result = cast("MatchResult", stop.result)
     _report(result, log, resume, as_json)
     if result.stopped:
         raise typer.Exit(130)
@@ -254,10 +258,12 @@ def bots(
     """Write players as programs that any dealer of the competition can start.
 
     For example: counterplay acpc bots sparbot --out bots
+
     and then, with the competition's own script:
+
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.poker.acpc.programs import acpc_seat
+    from counterplay.poker.acpc.server import acpc_seat
     from counterplay.poker.bots.registry import BOTS
 
     written: dict[str, str] = {}

@@ -1,4 +1,5 @@
-"""The command line: all commands, of which `solve` and `serve` are here, and the entry point.
+"""The command line: all commands, of which `games`, `solve` and `serve` are here, and the entry
+point.
 
 A user's errors end with one sentence and exit code 2, without a traceback.
 """
@@ -13,6 +14,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +24,6 @@ from typer import Argument, Option
 from counterplay.app.cli import (
     acpc,
     display,
-    games,
     matches,
     models,
     reproduce,
@@ -31,9 +32,9 @@ from counterplay.app.cli import (
 )
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_facts
+from counterplay.core.base import registry
 from counterplay.core.base.errors import BadParameter, CounterplayError, one_line
 from counterplay.core.base.progress import listen
-from counterplay.core.base.registry import is_user_defined, user_code_reason, user_file_at_fault
 
 SERVED_FOLDERS = ("runs", "results")  # the default of `serve`
 MOST_PRINTED = 24  # information sets of a strategy that is printed
@@ -74,7 +75,64 @@ def _start(
         print(INTRODUCTION)
 
 
-app.command()(games.games)
+OTHER_GAMES = [
+    (
+        "open_spiel",
+        "open_spiel:hex(board_size=2)",
+        "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
+    ),
+    ("a file", "game.efg, game.nfg", "a game of Gambit"),
+    ("user-defined", "my_game.py:MyGame", "a class with six methods, in a file of yours"),
+]
+
+
+def _sizes(game: Any) -> dict[str, Any]:
+    if game.capabilities.discovered:
+        exact = game.form.shape.known == 1
+        return {
+            "tree": "none: information sets are discovered while sampling",
+            "keys of information sets": "exact" if exact else "a hash of 128 bits",
+            "most decisions of a history": game.depth,
+            "most actions": game.max_actions,
+        }
+    return {
+        "histories": game.n_nodes,
+        "information sets": game.n_infosets,
+        "action slots": game.n_slots,
+        "longest history": game.depth,
+        "perfect recall": game.perfect_recall,
+    }
+
+
+@app.command()
+def games(
+    game: Annotated[
+        str | None, Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
+    ] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the games, or describe one. Prints its numbers of histories and information sets."""
+    from counterplay.core.forms.registry import GAMES, load
+
+    if game is not None:
+        with display.status(f"building {game}"):
+            loaded = load(game)
+            facts = {"game": loaded.name, "players": loaded.n_players, **_sizes(loaded)}
+        print_facts(facts | {"zero-sum": loaded.zero_sum}, as_json)
+        return
+    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
+    rows += OTHER_GAMES
+    if as_json:
+        names = ("name", "examples", "summary")
+        display.print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    from rich.table import Table
+
+    table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
 
 
 @app.command(cls=opt.Command)
@@ -119,16 +177,7 @@ def solve(
         opt.refuse_but_limits(context, game)
         opt.use_ray(ray)
         folder, user_game = resume, load(game) if game is not None else None
-        with display.status(f"loading {resume}"), display.run_progress(limits) as show:
-            result = display.interruptible(
-                display.resume_hint("solve", folder, game),
-                folder,
-                lambda: runs.resume(resume, on_chunk=show, game=user_game, **limits),
-            )
-        idle = display.nothing_new(folder, [result])
-        if idle is not None and not as_json:
-            out.print(idle)
-            return
+        work = partial(runs.resume, resume, game=user_game)
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
@@ -146,17 +195,11 @@ def solve(
         if folder is None:
             folder = display.new_folder(loaded.name, chosen, seed)
             display.check_new_run(folder)
-        where = folder
-        with display.run_progress(limits) as show:
-            result = display.interruptible(
-                display.resume_hint("solve", where, game),
-                where,
-                lambda: runs.solve(
-                    loaded, chosen, seed=seed, folder=where, on_chunk=show, **limits, **options
-                ),
-            )
-    hint, where = display.resume_hint("solve", folder, game), folder
-    display.interruptible(hint, where, lambda: _report(result, where, hint, as_json))
+        work = partial(runs.solve, loaded, chosen, seed=seed, folder=folder, **options)
+    hint = display.resume_hint("solve", folder, game)
+    report = partial(_report, folder=folder, hint=hint, as_json=as_json)
+    resumed = resume is not None and not as_json
+    display.run_in_folder(work, folder, hint, report, limits, resumed=resumed)
 
 
 def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
@@ -169,7 +212,7 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     discovered = result.game.capabilities.discovered
     n_infosets = len(result.strategy.keys) if discovered else result.game.n_infosets
     if as_json:
-        facts: dict[str, Any] = {
+        facts = {
             "game": result.game.name,
             "algorithm": result.algorithm,
             "options": result.parameters,
@@ -187,7 +230,7 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             **({"information_sets_found": n_infosets} if discovered else {}),
             "folder": str(folder),
         }
-        print_facts(facts, as_json)
+        display.print_json(facts)
         return
     out.print(
         f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
@@ -200,11 +243,10 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
         measured = f"{name} = {found:.3g}   " if not math.isnan(found) else ""
         out.print(f"{measured}value to {result.game.seats[0]} = {values[0]:+.6f}")
     else:
-        game, where = result.game, str(folder)
-        if game.can("bots"):
-            play = display.suggested("match", where, "always-call", game=game.name)
-            out.print(f"play it: {play}")
-        out.print(f"look at it: {display.suggested('show', where, game=game.name)}")
+        suggested = partial(display.suggested, game=result.game.name)
+        if result.game.can("bots"):
+            out.print(f"play it: {suggested('match', str(folder), 'always-call')}")
+        out.print(f"look at it: {suggested('show', str(folder))}")
     if discovered:
         out.print(f"{n_infosets:,} information sets were found, without a tree")
     if result.stopped_by == "memory":
@@ -248,7 +290,7 @@ def serve(
 
     sources = places or [Path(name) for name in SERVED_FOLDERS if Path(name).is_dir()]
     for place in sources:
-        if is_user_defined(str(place)):
+        if registry.is_user_defined(str(place)):
             from counterplay.poker.players import bot
 
             bot(str(place))  # raises if it cannot be loaded
@@ -263,7 +305,7 @@ app.command(cls=opt.Command)(reproduce.reproduce)
 app.command(cls=opt.Command)(matches.match)
 app.command()(models.model)
 app.command(cls=opt.Command)(strategies.show)
-app.add_typer(games.holdem, name="holdem")
+app.add_typer(models.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=opt.Command)(responses.respond)
 app.command(cls=opt.Command)(responses.frontier)
@@ -303,14 +345,12 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from counterplay.core.base.registry import package_at_fault
-
-        package, file = package_at_fault(error), user_file_at_fault(error)
-        if package is None and file is None:
-            raise
+        package, file = registry.package_at_fault(error), registry.user_file_at_fault(error)
         if file is not None:
-            return _print_error(f"{file} failed: {user_code_reason(error)}")
-        return _print_error(f"the package {package} failed: {one_line(error)}")
+            return _print_error(f"{file} failed: {registry.user_code_reason(error)}")
+        if package is not None:
+            return _print_error(f"the package {package} failed: {one_line(error)}")
+        raise
 
 
 def _print_error(sentence: str) -> int:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.registry import runs_user_code
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
@@ -131,77 +131,54 @@ def status(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
-    from rich.progress import Progress
-
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        yield progress
-
-
-@contextmanager
-def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
-    """A callback for `solve` that shows iterations, rate, time left and exploitability of runs that
-    take longer than a moment."""
-    started = time.monotonic()
+def share_progress(name: str, after: float = 0.0) -> Iterator[Any]:
+    """A callback that shows the share done and what is running, on a terminal, `after` seconds.
+    The library is imported when there is something to show."""
+    start = time.monotonic() + after
     with ExitStack() as stack:
         shown: list[Any] = []  # the bar and its task
 
-        def show(at: Any) -> None:
-            if not err.is_terminal or time.monotonic() - started < SHOW_AFTER_SECONDS:
+        def show(share: float, what: str) -> None:
+            if not err.is_terminal or time.monotonic() < start:
                 return
             if not shown:
-                shown.extend(_solver_bar(stack))
-            progress, task = shown
+                from rich import progress as rich
+
+                bar = rich.Progress(
+                    rich.TextColumn(name),
+                    rich.BarColumn(),
+                    rich.TimeElapsedColumn(),
+                    rich.TimeRemainingColumn(),
+                    rich.TextColumn("{task.description}", markup=False),
+                    console=err,
+                    transient=True,
+                )
+                shown.extend((stack.enter_context(bar), bar.add_task(what, total=1.0)))
+            shown[0].update(shown[1], completed=share, description=what)
+
+        show(0.0, "starting")
+        yield show
+
+
+@contextmanager
+def solver_progress(
+    limits: dict[str, Any], measure: dict[str, Any] | None = None
+) -> Iterator[tuple[Any, dict[str, Any] | None]]:
+    """A callback for a solver that shows iterations, rate and exploitability, and the options of
+    the evaluation that follows with a callback of its own; None where nothing is to be measured."""
+    with share_progress("solving", 0.0 if measure else SHOW_AFTER_SECONDS) as progress:
+
+        def show(at: Any) -> None:
             rate = at.iterations / max(at.seconds, 1e-9)
             note = f"{at.iterations:,} iterations  {rate:,.0f}/s"
             if not math.isnan(at.exploitability):
                 note += f"  exploitability {at.exploitability:.2g}"
-            progress.update(task, completed=_share_done(at, limits), note=note)
+            done = {"iterations": at.iterations, "seconds": at.seconds}
+            shares = [done[key] / limits[key] for key in done if limits[key]]
+            progress(min(max(shares, default=0.0), 1.0), note)
 
-        yield show
-
-
-def _solver_bar(stack: ExitStack) -> tuple[Any, Any]:
-    """A progress bar, shown until `stack` ends, and its task. The library is imported here, as most
-    runs end before there is anything to show."""
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-    progress = stack.enter_context(bar((*columns, TextColumn("{task.fields[note]}"))))
-    return progress, progress.add_task("solving", total=1.0, note="")
-
-
-def _share_done(at: Any, limits: dict[str, Any]) -> float:
-    """The share of the iterations or of the seconds that is done, whichever is larger."""
-    done = {"iterations": at.iterations, "seconds": at.seconds}
-    return min(max((done[key] / limits[key] for key in done if limits[key]), default=0.0), 1.0)
-
-
-@contextmanager
-def share_progress(name: str) -> Iterator[Any]:
-    """A callback that shows the share done and what is running."""
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = TextColumn(name), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    with bar((*columns, TextColumn("{task.description}"))) as shown:
-        task = shown.add_task("starting", total=1.0)
-        yield lambda share, what: shown.update(task, completed=share, description=what)
-
-
-@contextmanager
-def respond_progress(limits: dict[str, Any], measure: dict[str, Any]) -> Iterator[Any]:
-    """A callback for the solver, and the options of the evaluation with a callback of its own; None
-    where nothing is to be measured."""
-    if not measure:
-        with run_progress(limits) as show:
-            yield show, None
-        return
-    with share_progress("respond") as progress:
-
-        def solving(at: Any) -> None:
-            progress(_share_done(at, limits), f"solving, {at.iterations:,} iterations")
-
-        yield solving, {**measure, "progress": lambda share: progress(share, TRAVERSING)}
+        traversing = {"progress": lambda share: progress(share, TRAVERSING)}
+        yield show, {**measure, **traversing} if measure else None
 
 
 def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
@@ -213,7 +190,8 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
     if isinstance(value, FlopEstimate):
         facts[named(f"{name}, 95% within", f"{key}_within")] = value.error
         if too:
-            remark = f"{name}, of that too {too} by about"
+            wrong = {"high": "overestimated", "low": "underestimated"}[too]
+            remark = f"{name}, {wrong} by about"
             facts[named(remark, f"{key}_too_{too}_by")] = abs(value.bias)
     return facts
 
@@ -267,18 +245,45 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
     return folder
 
 
-def interruptible(hint: str, folder: Path, work: Callable[[], Any]) -> Any:
-    """Runs `work`; after Ctrl-C prints `hint`, how to continue (`resume_hint`)."""
+def run_in_folder(
+    work: Callable[..., Any],
+    folder: Path,
+    hint: str,
+    report: Callable[[Any], None],
+    limits: dict[str, Any],
+    measure: dict[str, Any] | None = None,
+    resumed: bool = False,
+) -> None:
+    """Runs a solver that saves its run in a folder, and reports the result. Ctrl-C prints `hint`,
+    how to continue (`resume_hint`). Of a resumed run that did no iteration only that is said."""
     from counterplay.core.solvers.folder import has_checkpoint, possible_folders
 
     try:
-        return work()
+        with solver_progress(limits, measure) as (show, measured):
+            more = {"measure": measured} if measured else {}
+            result = work(on_chunk=show, **limits, **more)
+        idle = nothing_new(folder, getattr(result, "runs", [result])) if resumed else None
+        if idle is None:
+            report(result)
+        else:
+            out.print(idle)
     except KeyboardInterrupt:
         if any(has_checkpoint(place) for place in possible_folders(folder)):
             err.print(f"stopped; saved in {folder}; {hint}")
         else:
             err.print("stopped before the first iteration; nothing was saved.")
         raise typer.Exit(130) from None
+
+
+def until_stopped(work: Callable[[], Any]) -> tuple[Any, bool]:
+    """The result of `work`, and whether it is only that of what was done before Ctrl-C; a plain
+    KeyboardInterrupt where there is none."""
+    try:
+        return work(), False
+    except Interrupted as stop:
+        if stop.result is None:
+            raise KeyboardInterrupt from None
+        return stop.result, True
 
 
 def nothing_new(folder: Path, runs: Iterable[Any]) -> str | None:

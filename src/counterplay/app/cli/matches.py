@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -20,9 +21,10 @@ from counterplay.app.cli.display import (
     print_json,
     share_progress,
     suggested,
+    until_stopped,
 )
 from counterplay.app.cli.options import PLAYER, AsJson, Ray, Seed, integer, use_ray
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter, whole_number
 
 if TYPE_CHECKING:
     from counterplay.core.base.progress import ProgressCallback
@@ -46,7 +48,8 @@ def match(
         list[str] | None, Argument(help="The third player and so on, of a game of more than two.")
     ] = None,
     hands: Annotated[
-        int, Option("-n", "--hands", help="Hands; a duplicate deal is two.", parser=integer)
+        int,
+        Option("-n", "--hands", help="Hands to play; a duplicate deal is two.", parser=integer),
     ] = 100_000,
     seed: Seed = 0,
     duplicate: Annotated[
@@ -75,7 +78,7 @@ def match(
     ray: Ray = None,
     equilibrium: Annotated[
         Path | None,
-        Option(help="With --learn: the strategy to start from (default: trained and cached)."),
+        Option(help="With --learn: the strategy to start from (default: shipped, or trained)."),
     ] = None,
     known: Annotated[
         str | None,
@@ -86,7 +89,7 @@ def match(
     ] = None,
     budget: Annotated[
         float | None,
-        Option(help="With --learn: small bets that leaving the equilibrium may cost (500)."),
+        Option(help="With --learn: small bets that its deviations may cost (default: 500)."),
     ] = None,
     memory: Annotated[
         Path | None,
@@ -104,6 +107,7 @@ def match(
     """Play a match of strategies or bots. Print the result with its 95% interval.
 
     For example: counterplay match uniform always-call
+
     Ctrl-C prints the result of the hands played so far, and logs them.
     """
     values = (iterations, equilibrium, known, budget, memory)
@@ -181,14 +185,8 @@ def _match(
     a, b, *others = players
     with share_progress("match") as progress:
         loaded = game_between(players, game)
-        try:
-            result = play_match(
-                loaded, a, b, hands, seed, progress=progress, others=others, **options
-            )
-        except Interrupted as stop:
-            if stop.result is None:
-                raise KeyboardInterrupt from None
-            result = cast("MatchResult", stop.result)
+        options |= {"progress": progress, "others": others}
+        result, _ = until_stopped(partial(play_match, loaded, a, b, hands, seed, **options))
     if as_json:
         facts = asdict(result) | {"a": a, "b": b, "interval": result.interval}
         facts["each"] = [
@@ -203,7 +201,7 @@ def _match(
         _print_several(result, players, loaded)
     else:
         _print_result(result, a, b, loaded, options["log"])
-    return result.stopped
+    return bool(result.stopped)
 
 
 def _print_several(result: MatchResult, players: list[str], game: Game) -> None:
@@ -264,7 +262,6 @@ def _learn(
     from counterplay.core.kernels.rng import check_seed
     from counterplay.core.match.play import check_hands
     from counterplay.poker.adaptive.play import play_adaptive
-    from counterplay.poker.adaptive.player import check_iterations
     from counterplay.poker.match.match import new_log
     from counterplay.poker.players import bot
 
@@ -273,7 +270,7 @@ def _learn(
     plan = {name: options.pop(name) for name in ("log", "observer")}
     check_hands(hands)
     check_seed(seed)
-    check_iterations(options.get("iterations", 0))
+    whole_number(options.get("iterations", 0), 0, None, "iterations")
     target = new_log(plan["log"], plan["observer"])
     if target is not None:
         target.check()

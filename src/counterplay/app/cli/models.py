@@ -1,8 +1,10 @@
-"""The command `model`: an opponent model learnt from hand histories."""
+"""Commands of hold'em: `model`, an opponent model learnt from hand histories, and `holdem prepare`,
+the tables of hand strength."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,16 +19,20 @@ from counterplay.app.cli.display import (
     named,
     out,
     print_facts,
+    share_progress,
     status,
     suggested,
 )
-from counterplay.app.cli.options import AsJson
+from counterplay.app.cli.options import AsJson, Command, Ray, use_ray
 from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
     from counterplay.poker.models.model import OpponentModel
 
+holdem = typer.Typer(
+    help="Build the tables of hold'em.", no_args_is_help=True, rich_markup_mode=None
+)
 VERDICTS = {
     "better": "predicts better than plain frequencies",
     "same": "predicts as well as plain frequencies: the cards hardly matter, or more hands are "
@@ -74,6 +80,7 @@ def model(
     """Learn an opponent model from hand histories. Measure how well it predicts unseen hands.
 
     For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
+
     and then: counterplay model hands.parquet --player poki
     """
     from counterplay.core.forms.registry import load
@@ -166,3 +173,27 @@ def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Pat
     if os.path.exists(target) and os.path.exists(hands) and os.path.samefile(target, hands):
         raise BadParameter(f"{target} holds the hands; give --out another name")
     return target
+
+
+@holdem.callback()
+def _holdem() -> None: ...
+
+
+@holdem.command(cls=Command)
+def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
+    """Build the exact hand-strength tables now instead of at their first use."""
+    from counterplay.poker.cards import tables
+
+    use_ray(ray)
+    before = time.perf_counter()
+    ready = tables.TABLES.read() is not None
+    with share_progress("hold'em tables") as progress:
+        tables.strengths(progress)
+    size = tables.TABLES.size_on_disk()
+    facts = {
+        "tables": "were ready" if ready else "built",
+        "seconds": time.perf_counter() - before,
+        "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
+        "folder": str(tables.TABLES.slot().path.parent),
+    }
+    print_facts(facts, as_json)

@@ -86,6 +86,13 @@ Engine = Annotated[
         "as in solve."
     ),
 ]
+Adversary = Annotated[
+    str,
+    Option(
+        help="Hold'em: whom it is robust against, an adversary with the buckets of the responder "
+        "(abstract) or one that sees its cards (real)."
+    ),
+]
 Backend = Annotated[
     str | None,
     Option(help="Hold'em: device that traverses the boards: cuda, cpu or auto (the default)."),

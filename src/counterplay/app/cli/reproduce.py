@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli.display import bar, err, key_of, out, print_json, share_progress
+from counterplay.app.cli.display import err, key_of, out, print_json, share_progress, until_stopped
 from counterplay.app.cli.options import AsJson, Ray, refuse_others, use_ray
-from counterplay.core.base.errors import Interrupted
 
 if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome
@@ -48,11 +48,7 @@ def reproduce(
 
     It can be stopped at any time: the same command continues.
     """
-    from counterplay.app.reproduction.harness.reproduce import (
-        ReproductionResults,
-        experiments,
-        reproduce_all,
-    )
+    from counterplay.app.reproduction.harness.reproduce import experiments, reproduce_all
     from counterplay.app.reproduction.harness.reproduce import reproduce as run_experiment
 
     if name is None:
@@ -66,12 +62,10 @@ def reproduce(
         return
     use_ray(ray)
     if name == "all":
-        stopped = False
         try:
             with _overall_progress() as progress:
-                campaign = reproduce_all(scale, folder, progress, again, seconds, processes)
-        except Interrupted as stop:
-            campaign, stopped = cast(ReproductionResults, stop.result), True
+                work = partial(reproduce_all, scale, folder, progress, again, seconds, processes)
+                campaign, stopped = until_stopped(work)
         except KeyboardInterrupt:
             err.print("stopped before the first experiment; the same command starts again.")
             raise typer.Exit(130) from None
@@ -120,29 +114,14 @@ def _resume_text(folder: Path, again: bool) -> str:
 @contextmanager
 def _overall_progress() -> Iterator[Any]:
     """A callback for all experiments together; without a terminal it prints a line now and then."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        BarColumn(12),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    width = max(err.width - 30, 20)  # beside the other columns
-    with bar(columns) as shown:
-        task = shown.add_task("starting", total=1.0)
-        last: dict[str, Any] = {"what": "", "when": -math.inf}
+    last: dict[str, Any] = {"what": "", "when": -math.inf}
+    with share_progress("reproduce") as bar:
 
         def show(share: float, what: str) -> None:
-            shown.update(
-                task,
-                completed=share,
-                description=what if len(what) <= width else what[: width - 1] + "…",
-            )
+            bar(share, what)
             part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
-            if not err.is_terminal and (
-                part != last["what"] or now - last["when"] > LINE_EVERY_SECONDS
-            ):
+            late = now - last["when"] > LINE_EVERY_SECONDS
+            if not err.is_terminal and (part != last["what"] or late):
                 err.print(f"{share:4.0%}  {what}")
                 last.update(what=part, when=now)
 

@@ -16,7 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts, print_json
-from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.errors import BadParameter
 
 MODEL_HELP = f"The model of the opponent: {opt.PLAYER}."
 
@@ -27,16 +27,39 @@ def _seat(player: str) -> int | None:
     return None if player == "both" else int(player) - 1
 
 
-def _algorithm(context: typer.Context, name: str | None, game: Any, ray: str | None) -> str:
-    """The given algorithm, or the game's default; refuses a seed and --ray if it is not sampled."""
-    from counterplay.core.responses.algorithms import default_response, response_algorithm
+def _algorithm(
+    context: typer.Context, given: tuple[str | None, str | None], game: Any, ray: str | None
+) -> tuple[str, str | None]:
+    """The given algorithm and engine, or the game's defaults for --adversary; refuses a seed where
+    nothing is drawn, and --ray if the algorithm is not sampled."""
+    from counterplay.core.responses.algorithms import (
+        choose_adversary,
+        default_response,
+        faces_real_adversary,
+        response_algorithm,
+    )
 
+    name, engine = choose_adversary(game, context.params["adversary"], *given)
     chosen = response_algorithm(name or default_response(game))
     if not chosen.sampled:
-        opt.refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
+        if not faces_real_adversary(game, engine):
+            opt.refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
         if ray is not None:
             raise BadParameter(f"{chosen.name} is not sampled; leave out --ray")
-    return chosen.name
+    return chosen.name, engine
+
+
+def _limit(game: Any, max_exploitability: float | None, max_risk: float | None) -> float | None:
+    """The limit on exploitability, b1 + b2, from either option."""
+    if max_risk is None:
+        return max_exploitability
+    if max_exploitability is not None:
+        raise BadParameter("give --max-exploitability or --max-risk, not both")
+    if not game.evaluator.on_request:
+        raise BadParameter(
+            f"--max-risk is in mb/g, a unit of hold'em; for {game.name} give --max-exploitability"
+        )
+    return max_risk / display.MILLIBETS
 
 
 def respond(
@@ -53,6 +76,10 @@ def respond(
     max_exploitability: Annotated[
         float | None, Option(help="Instead of p: win the most at this exploitability at most.")
     ] = None,
+    max_risk: Annotated[
+        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
+    ] = None,
+    adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseAlgorithm = None,
     engine: opt.Engine = None,
     iterations: opt.Iterations = None,
@@ -75,7 +102,8 @@ def respond(
     """
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
-    from counterplay.core.responses.respond import DEFAULT_P
+    from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.respond import DEFAULT_P, resume_response
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
 
@@ -84,93 +112,76 @@ def respond(
     if resume is not None:
         opt.refuse_but_limits(context, game, ("backend", "flops"), "folder")
         opt.use_ray(ray)
-        _resume(resume, game, limits, measure, as_json)
+        report = partial(_report, folder=resume, game=game, as_json=as_json)
+        hint, resumed = display.resume_hint("respond", resume, game), not (as_json or measure)
+        work = partial(resume_response, resume, game=game)
+        display.run_in_folder(work, resume, hint, report, limits, measure, resumed)
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
-    if confidence is not None and max_exploitability is not None:
+    limited = max_exploitability is not None or max_risk is not None
+    if confidence is not None and limited:
         raise BadParameter(
-            "--max-exploitability searches for one p; --confidence gives one for each information "
-            "set"
+            "--max-exploitability and --max-risk search for one p; --confidence gives one for each "
+            "information set"
         )
-    if p is not None and max_exploitability is not None:
+    if p is not None and limited:
         raise BadParameter("give --p or --max-exploitability, not both")
     seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
-        players = players_of(loaded)
-        opponent = players.strategy(model)
-    chosen = _algorithm(context, algorithm, loaded, ray)
+        limit = _limit(loaded, max_exploitability, max_risk)
+        chosen, solver = _algorithm(context, (algorithm, engine), loaded, ray)
+        opponent = model_of(loaded, model, solver)
     options = {**opt.use_ray(ray), **options}
-    arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
+    arguments = {"algorithm": chosen, "engine": engine, "adversary": adversary, "seed": seed}
+    work = partial(compute, loaded, opponent, seat, **(arguments | options))
     trust = DEFAULT_P if p is None else p
-    how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
+    how = f"p{trust:g}" if limit is None else f"within-{limit:g}"
     where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
     display.check_new_run(where)
-    hint = display.resume_hint("respond", where, game)
-    with display.respond_progress(limits, measure) as (show, measured):
-        answer = partial(
-            compute, loaded, opponent, seat, on_chunk=show, measure=measured, **arguments
-        )
-        if max_exploitability is not None:
-            limit = max_exploitability
-            response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
-        else:
-            trusted: Any = trust
-            if confidence is not None:  # Pconf, from the counts of a model
-                counts = getattr(players.find(model), "observed", None)
-                if counts is None:
-                    raise BadParameter(
-                        "--confidence needs the counts of a model that was learnt from hands "
-                        "(`counterplay model`)"
-                    )
-                trusted = trust_by_counts(counts, confidence, trust)
-            response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
-    if max_exploitability is None:
-        display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
-    else:
-        _report(response, where, game, as_json)
-
-
-def _resume(
-    folder: Path, game: str | None, limits: dict[str, Any], measure: dict[str, Any], as_json: bool
-) -> None:
-    """Continues the response in a folder; without a limit it is only measured."""
-    from counterplay.core.responses.respond import resume_response
-
-    hint = display.resume_hint("respond", folder, game)
-    with display.respond_progress(limits, measure) as (show, measured):
-        response = display.interruptible(
-            hint,
-            folder,
-            lambda: resume_response(folder, game=game, on_chunk=show, measure=measured, **limits),
-        )
-    idle = display.nothing_new(folder, response.runs)
-    if idle is not None and not as_json and not measure:
-        out.print(idle)
+    report = partial(_report, folder=where, game=game, as_json=as_json)
+    if limit is not None:
+        _within(partial(work, max_exploitability=limit), where, report, limits, measure)
         return
-    display.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
+    trusted: Any = trust
+    if confidence is not None:  # Pconf, from the counts of a model
+        counts = getattr(players_of(loaded).find(model), "observed", None)
+        if counts is None:
+            raise BadParameter(
+                "--confidence needs the counts of a model that was learnt from hands "
+                "(`counterplay model`)"
+            )
+        trusted = trust_by_counts(counts, confidence, trust)
+    hint, work = display.resume_hint("respond", where, game), partial(work, p=trusted, folder=where)
+    display.run_in_folder(work, where, hint, report, limits, measure)
 
 
-def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
+def _within(
+    search: Callable[..., Any],
+    folder: Path,
+    report: Callable[[Any], None],
+    limits: dict[str, Any],
+    measure: dict[str, Any],
+) -> None:
     """Searches for the best response within a limit and saves it; after Ctrl-C the best so far."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
-        response = work()
-    except KeyboardInterrupt as stop:
-        best: Any = stop.result if isinstance(stop, Interrupted) else None
-        if best is None:
-            err.print("stopped before a response within the limit was found; nothing was saved.")
-        else:
-            best.strategy.save(folder / "strategy.npz")
-            err.print("stopped; this is the best response within the limit so far.")
-            _report(best, folder, game, as_json)
+        with display.solver_progress(limits, measure) as (show, measured):
+            work = partial(search, on_chunk=show, measure=measured, **limits)
+            response, stopped = display.until_stopped(work)
+    except KeyboardInterrupt:
+        err.print("stopped before a response within the limit was found; nothing was saved.")
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
-    return response
+    if stopped:
+        err.print("stopped; this is the best response within the limit so far.")
+    report(response)
+    if stopped:
+        raise typer.Exit(130)
 
 
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
@@ -246,6 +257,10 @@ def frontier(
     max_exploitability: Annotated[
         float | None, Option(help="Recommend a p of this exploitability at most.")
     ] = None,
+    max_risk: Annotated[
+        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
+    ] = None,
+    adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseAlgorithm = None,
     engine: opt.Engine = None,
     iterations: Annotated[
@@ -253,6 +268,7 @@ def frontier(
     ] = None,
     seconds: Annotated[float | None, opt.seconds_option("Seconds of solving for each p.")] = None,
     seed: opt.Seed = 0,
+    option: opt.SolverOptions = None,
     folder: Annotated[
         Path, Option("--out", help="Folder for frontier.csv and frontier.png.")
     ] = Path("results"),
@@ -265,37 +281,39 @@ def frontier(
 
     For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
     """
+    from counterplay.core.responses.compute import model_of
     from counterplay.core.responses.frontier import frontier as compute
-    from counterplay.poker.players import find_strategy
+    from counterplay.poker.players import game_of
 
     try:
         values = [float(text) for text in ps.split(",")]
     except ValueError:
         raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
-    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
-        raise BadParameter(
-            f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
-        )
+    loaded = game_of(model, game)
+    limit = _limit(loaded, max_exploitability, max_risk)
+    if limit is not None and not 0.0 < limit < math.inf:
+        raise BadParameter(f"--max-exploitability must be a number above 0, not {limit:g}")
     seat, measure = _seat(player), opt.measure_options(backend, flops)
     display.check_can_write(folder, "frontier.csv", "frontier.png")
-    opponent = find_strategy(model, game)
-    chosen = _algorithm(context, algorithm, opponent.game, None)
+    chosen, solver = _algorithm(context, (algorithm, engine), loaded, None)
+    opponent = model_of(loaded, model, solver)
     opt.use_ray(ray)
     options: dict[str, Any] = {"player": seat, "algorithm": chosen, "engine": engine, "seed": seed}
+    options |= {"adversary": adversary, **opt.read_options(option)}
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     try:
         with display.share_progress("frontier") as progress:
-            curve = compute(opponent.game, opponent, values, progress=progress, **options)
-    except KeyboardInterrupt as stop:
-        partial_curve: Any = stop.result if isinstance(stop, Interrupted) else None
-        if partial_curve is None:
-            err.print("stopped before the first value of p was done; nothing was saved.")
-        else:
-            done = f"{len(partial_curve.points)} of {len(values)}"
-            err.print(f"stopped; this is the curve of the {done} values of p that were done.")
-            _show_frontier(partial_curve, max_exploitability, folder, as_json)
+            work = partial(compute, loaded, opponent, values, progress=progress, **options)
+            curve, stopped = display.until_stopped(work)
+    except KeyboardInterrupt:
+        err.print("stopped before the first value of p was done; nothing was saved.")
         raise typer.Exit(130) from None
-    _show_frontier(curve, max_exploitability, folder, as_json)
+    if stopped:
+        done = f"{len(curve.points)} of {len(values)}"
+        err.print(f"stopped; this is the curve of the {done} values of p that were done.")
+    _show_frontier(curve, limit, folder, as_json)
+    if stopped:
+        raise typer.Exit(130)
 
 
 def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
@@ -320,7 +338,7 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
             f"{float(advice.exploitability):.4g} {curve.game.unit}."
         )
     elif limit is not None and curve.least_risk <= limit:
-        out.print("No p is recommended, for want of iterations.")
+        out.print("No p is recommended: there were too few iterations.")
     elif limit is not None:
         out.print(
             f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "

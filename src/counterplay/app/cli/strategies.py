@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
-from counterplay.core.base.errors import BadParameter, Interrupted, unknown
+from counterplay.core.base.errors import BadParameter, unknown
 
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling
 FILTERS = ("player", "street", "infoset", "table")
@@ -68,7 +69,7 @@ def evaluate(
         if against is not None:
             named = ["--game", game] if game is not None else []
             words = display.suggested("match", strategy, against, *named)
-            raise BadParameter(f"--against is not for hold'em; {words}")
+            raise BadParameter(f"--against is not available in hold'em; play a match: {words}")
         certified = getattr(players.find(strategy), "shipped", None)
         if certified is not None and not options and (ray, method) == (None, None):
             print_facts(_certified_facts(loaded, certified), as_json)
@@ -79,7 +80,7 @@ def evaluate(
         print_facts(_holdem_facts(loaded, profile, options), as_json)
         return
     if ray is not None:
-        raise BadParameter(f"--ray is for hold'em here; {loaded.name} is evaluated at once")
+        raise BadParameter(f"--ray is for evaluations of hold'em; leave it out for {loaded.name}")
     if options:
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {loaded.name}")
     if not loaded.evaluator.immediate:
@@ -136,16 +137,12 @@ def _lower_bound_facts(
     profile: Any, seconds: float | None, seed: int | None
 ) -> tuple[dict[str, Any], bool]:
     """A lower bound of the exploitability of a strategy, and whether it was stopped by Ctrl-C."""
-    from counterplay.core.solvers.lower_bound import LowerBound, lower_bound
+    from counterplay.core.solvers.lower_bound import lower_bound
 
-    game, stopped = profile.game, False
-    try:
-        with display.share_progress("learning best responses") as progress:
-            bound = lower_bound(game, profile, seed=seed or 0, seconds=seconds, progress=progress)
-    except Interrupted as stop:
-        if not isinstance(stop.result, LowerBound):
-            raise
-        bound, stopped = stop.result, True
+    game = profile.game
+    with display.share_progress("learning best responses") as progress:
+        options = {"seed": seed or 0, "seconds": seconds, "progress": progress}
+        bound, stopped = display.until_stopped(partial(lower_bound, game, profile, **options))
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, (value, half) in enumerate(bound.best):
         text = f"a response of {game.seats[player]} wins"
@@ -278,7 +275,7 @@ def show(
     selected = _rows(profile, player, street, infoset)
     first = next(selected, None)
     if first is None:
-        raise BadParameter(f"no information set of {profile.game.name} is like that")
+        raise BadParameter(f"no information set of {profile.game.name} matches")
     selected = chain([first], selected)
     if table is None and not as_json:
         _print_rows(selected, profile)
@@ -336,8 +333,7 @@ def _of_street(game: Any, street: str) -> Any:
     """Information sets of a street of hold'em."""
     import numpy as np
 
-    from counterplay.poker.betting.betting import STREETS
-    from counterplay.poker.betting.rows import nodes_and_buckets
+    from counterplay.poker.betting.betting import STREETS, nodes_and_buckets
 
     if street not in STREETS:
         raise unknown("street", street, STREETS)
@@ -351,8 +347,8 @@ def _one_decision(
 ) -> None:
     """Prints the probabilities of one decision."""
     from counterplay.poker.betting.betting import LIMIT
+    from counterplay.poker.bots.bot import view
     from counterplay.poker.bots.table import TableBot, strategy_bot
-    from counterplay.poker.bots.text import view
     from counterplay.poker.holdem.table import Table
 
     if game.rules.betting != LIMIT:

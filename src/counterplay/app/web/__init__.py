@@ -2,6 +2,7 @@
 runs.
 
 Read in this order: `serve` (socket and server), `app` (pages and routes), `access` (which requests
-are allowed), `http` (replies and request fields), `catalog` (served files), `games`; then the
-pages: `play/`, `learning`, `explore`, `exploit`, `runs`. The scripts of the pages are in `static/`.
+are allowed), `http` (replies and request fields), `catalog` (served files), `strategies` (games,
+strategies and opponents by key); then the pages: `play/`, `learning`, `explore`, `exploit`, `runs`.
+The scripts of the pages are in `static/`.
 """

@@ -10,10 +10,10 @@ import hashlib
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,7 @@ class Catalog:
         self._roots = [source.resolve() for source in sources if not is_user_defined(str(source))]
         self._entries: dict[str, CatalogEntry] = {}
         self._scanned = 0.0
-        self._cache: OrderedDict[tuple[str, int], Any] = OrderedDict()
         self.computed: dict[str, tuple[str, Any]] = {}  # name and strategy by key
-        self._games: dict[tuple[str, int], str | None] = {}
         self._reading = threading.Lock()
 
     def entries(self, *kinds: str) -> list[CatalogEntry]:
@@ -94,35 +92,28 @@ class Catalog:
         entry = self.find(key, "run", "strategy", "model")
         file = _strategy_file(entry)
         try:
-            version = (str(file), file.stat().st_mtime_ns)
+            changed = file.stat().st_mtime_ns
         except OSError:
             raise NotFound(f"{file.name} does not exist any more") from None
         with self._reading:
-            if version not in self._cache:
-                self._cache[version] = _read_strategy(entry.kind, file)
-                while len(self._cache) > CACHED_STRATEGIES:
-                    self._cache.popitem(last=False)
-            self._cache.move_to_end(version)
-            return self._cache[version]
+            return _read_strategy(entry.kind, file, changed)
 
     def game_name(self, entry: CatalogEntry) -> str | None:
         """The game of a run, a strategy or a model; None if it is not a built-in game."""
         try:
-            version = (str(entry.path), entry.path.stat().st_mtime_ns)
-        except OSError:
+            return _game_name(entry.kind, _strategy_file(entry), entry.path.stat().st_mtime_ns)
+        except (OSError, CounterplayError):
             return None
-        if version not in self._games:
-            self._games[version] = _game_name(entry)
-        return self._games[version]
 
 
 def _strategy_file(entry: CatalogEntry) -> Path:
     return entry.path / "strategy.npz" if entry.kind == "run" else entry.path
 
 
-def _read_strategy(kind: str, file: Path) -> Any:
-    """The strategy of a file, for a game that pages may name."""
-    from counterplay.app.web.games import open_game
+@lru_cache(maxsize=CACHED_STRATEGIES)
+def _read_strategy(kind: str, file: Path, changed: int) -> Any:
+    """The strategy of a file, for a game that pages may name; `changed`: when it was written."""
+    from counterplay.app.web.strategies import open_game
     from counterplay.core.games.players import as_strategy
 
     name = _header(kind, file).get("game")
@@ -137,14 +128,12 @@ def _header(kind: str, file: Path) -> dict[str, Any]:
     return read_json(file) if kind == "model" else read_header(file, "strategy")
 
 
-def _game_name(entry: CatalogEntry) -> str | None:
+@lru_cache(maxsize=MOST_ENTRIES)
+def _game_name(kind: str, file: Path, changed: int) -> str | None:
     """The game in the file's header; None if it is not built in."""
     from counterplay.core.forms.registry import GAMES
 
-    try:
-        name = str(_header(entry.kind, _strategy_file(entry)).get("game"))
-    except CounterplayError:
-        return None
+    name = str(_header(kind, file).get("game"))
     return name if name.partition("(")[0] in GAMES and "players=" not in name else None
 
 

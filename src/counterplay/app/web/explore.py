@@ -16,13 +16,19 @@ from starlette.routing import Route
 
 from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.strategies import (
+    bot_strategies,
+    find_strategy,
+    saved_strategies,
+    small_game_strategies,
+)
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.exact import InfosetValues, infoset_values
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem import holdings
-from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.holdem.table import strategy_table
 
 PAGE_ROWS = 40
 MOST_PAGES = 10**6
@@ -43,28 +49,8 @@ def routes(catalog: Catalog) -> list[Route]:
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:
     """All strategies that can be explored: of files, computed, equilibria of small games, bots."""
-    from counterplay.app.web.games import small_game_strategies
-    from counterplay.app.web.play.opponents import bot_strategies, saved_strategies
-
     equilibria = small_game_strategies("equilibrium", "Equilibrium")
     return {"strategies": [*saved_strategies(catalog), *equilibria, *bot_strategies()]}
-
-
-def find_strategy(catalog: Catalog, key: str) -> Any:
-    """The strategy with a key: an equilibrium, uniform play, a bot, or one of the catalog."""
-    from counterplay.app.web.games import HOLDEM, open_game
-    from counterplay.app.web.play.opponents import equilibrium
-    from counterplay.core.games.players import as_strategy
-    from counterplay.poker.bots.registry import BOTS
-
-    kind, _, rest = key.partition(":")
-    if kind == "equilibrium" and rest:
-        return equilibrium(open_game(rest))
-    if kind == "uniform" and rest:
-        return as_strategy(open_game(rest), kind)
-    if kind == "bot" and rest in BOTS:
-        return as_strategy(open_game(BOTS[rest].game or HOLDEM), rest)
-    return catalog.strategy(key)
 
 
 def _comparison_class(strategy: Any) -> str:
@@ -146,18 +132,14 @@ def _row(strategy: Any, other: Any, i: int) -> dict[str, Any]:
 
 def _infoset_csv(strategy: Any, other: Any, infosets: Sequence[int]) -> str:
     """All matching information sets, a row for each action."""
-    game, values = strategy.game, _values(strategy)
     compared = [] if other is None else ["other", "difference"]
     columns = ["player", "infoset", "action", "probability", *compared]
     rows: list[list[Any]] = [[*columns, "action_value", "regret", "reach"]]
-    for i in infosets:
-        for slot in range(int(game.form.first[i]), int(game.form.first[i + 1])):
-            probability = strategy.probabilities[slot]
-            row = [int(game.form.owner[i]) + 1, game.infoset_names[i], game.labels.action[slot]]
-            row.append(probability)
-            if other is not None:
-                row += [other.probabilities[slot], probability - other.probabilities[slot]]
-            rows.append([*row, values.action_value[slot], values.regret[i], values.reach[i]])
+    for row in (_row(strategy, other, i) for i in infosets):
+        for k, (action, share) in enumerate(zip(row["actions"], row["shares"], strict=True)):
+            beside = [] if other is None else [row["others"][k], share - row["others"][k]]
+            start = [row["player"] + 1, row["name"], action, share, *beside]
+            rows.append([*start, row["q"][k], row["regret"], row["reach"]])
     return csv_text(rows)
 
 
@@ -169,9 +151,7 @@ class HoldingPolicy(NamedTuple):
     reach: np.ndarray  # float64[1326]: probability of the player's own actions up to here
 
 
-@lru_cache(maxsize=6)
-def _table(strategy: Any) -> Table:
-    return strategy_table(strategy)
+_table = lru_cache(maxsize=6)(strategy_table)
 
 
 def _decision(

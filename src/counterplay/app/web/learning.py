@@ -12,19 +12,19 @@ import math
 import threading
 from typing import Any
 
-from counterplay.poker.adaptive.words import WIDE, arm_text, spot_actions, spot_text
-from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.adaptive.belief import WIDE, arm_text, spot_actions, spot_text
+from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.quality import NORMAL_95
 
 EVERY = 5  # hands between two readings of what it believes
 SHARE = 0.05  # the same, of all hands, whichever is more
 
 
-class LearnerMonitor(Bot):
-    """A learner, and its belief as it was read last."""
+class LearnerMonitor:
+    """A learner, whose methods it has, and its belief as it was read last."""
 
     def __init__(self, inner: Any) -> None:
-        self.inner, self.name = inner, inner.name
+        self.inner = inner
         self.belief: Any = None
         self.seen = 0  # hands of that belief
         self._reading = threading.Lock()
@@ -33,15 +33,8 @@ class LearnerMonitor(Bot):
         self.inner.start(seed)
         self.belief, self.seen = None, 0
 
-    def seed(self, seed: int) -> None:
-        self.inner.seed(seed)
-
-    def new_hand(self, seat: int) -> None:
-        self.inner.new_hand(seat)
-
-    def act(self, view: View) -> str:
-        action: str = self.inner.act(view)
-        return action
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     def end_hand(self, ending: Ending) -> None:
         self.inner.end_hand(ending)
@@ -62,7 +55,7 @@ class LearnerMonitor(Bot):
 
     def learning(self) -> dict[str, Any]:
         """The learner's state as the page shows it. Numbers with too few hands are None."""
-        standing = self.inner.standing()
+        standing, strategies = self.inner.standing(), self.inner.tracker.strategies
         findings = zip(standing.confirmed, self.inner.tracker.findings(), strict=False)
         return {
             "hands": len(self.inner.memory),
@@ -75,17 +68,12 @@ class LearnerMonitor(Bot):
                 for text, one in findings
             ],
             "arms": [
-                {"name": arm_text(one.name), "same": self._is_safe(k), **_gain(one)}
-                for k, one in enumerate(standing.estimates)
-                if k > 0
+                # the learnt response is the equilibrium at first
+                {"name": arm_text(one.name), "same": strategy is strategies[0], **_gain(one)}
+                for one, strategy in list(zip(standing.estimates, strategies, strict=False))[1:]
             ],
             "budget": float(standing.budget),
         }
-
-    def _is_safe(self, arm: int) -> bool:
-        """Whether an arm plays the equilibrium, as the learnt response does at first."""
-        strategies = self.inner.tracker.strategies
-        return bool(strategies[arm] is strategies[0])
 
     def belief_facts(self) -> dict[str, Any] | None:
         """What it believes about the person, as the page shows it."""

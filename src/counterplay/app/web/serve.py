@@ -86,7 +86,7 @@ def _load_in_background(api: Api) -> None:
     if not TABLES.size_on_disk():
         return
     with suppress(Exception):  # a request that fails in the same way reports it
-        from counterplay.poker.bots.text import view
+        from counterplay.poker.bots.bot import view
         from counterplay.poker.players import bot
 
         bot("always-call").act(view("", "AhKd"))

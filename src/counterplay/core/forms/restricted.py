@@ -30,6 +30,15 @@ from counterplay.core.kernels.jit import ZERO, jit
 from counterplay.core.kernels.rng import uniform
 
 
+class Restriction(NamedTuple):
+    """The restricted player, for engines that have no such form; m information sets."""
+
+    model: Any  # a `Strategy`
+    player: int
+    trust: np.ndarray  # float64[m]: Pconf(I), by information set of the model
+    p: float | None  # the probability of the model, decided before the game; None: `trust`
+
+
 class RestrictedForm(NamedTuple):
     """RNR on any form: one coin per history."""
 

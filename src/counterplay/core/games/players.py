@@ -76,6 +76,15 @@ class PlayerResolver:
             ) from None
         return strategy
 
+    def model(self, player: Any) -> Strategy:
+        """The player as a model for a responder whose adversary has no card abstraction: in hold'em
+        it may have another one than the game."""
+        return self.strategy(player)
+
+    def check_model(self, model: Strategy) -> None:
+        """`BadStrategy` unless `model` may return this strategy."""
+        check_same_game(self.game, model)
+
     def find(self, player: Any) -> Any:
         """The object that `player` names; an object names itself."""
         kind = self.kind(player)

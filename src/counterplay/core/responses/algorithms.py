@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, positive, probability
+from counterplay.core.base.errors import BadParameter, one_of, positive, probability
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.solvers.algorithms import default_sampler
+from counterplay.core.solvers.algorithms import ALGORITHMS, default_sampler
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.lp import is_quick
 
@@ -21,6 +21,9 @@ from counterplay.core.solvers.lp import is_quick
 Trust = float | np.ndarray
 #: Functions from observation counts to Pconf.
 KINDS = ("1-step", "10-step", "0-10-linear", "s-curve")
+#: Whether the adversary has the responder's card abstraction, or none.
+ADVERSARIES = ("abstract", "real")
+REAL_ENGINE = "cfr-br"
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,35 @@ def exact_engine(
     if asked or algorithm.sampled or any(limit is not None for limit in iterative):
         return None
     return "lp" if is_quick(game) else None
+
+
+def faces_real_adversary(game: Game, engine: str | None) -> bool:
+    """Whether the adversary of a response by this engine has no card abstraction, and the responder
+    has one."""
+    return engine == REAL_ENGINE and bool(ALGORITHMS[REAL_ENGINE].draws(game))
+
+
+def choose_adversary(
+    game: Game, adversary: str, algorithm: str | None, engine: str | None
+) -> tuple[str | None, str | None]:
+    """The algorithm and the engine for an adversary, where they are not the defaults. In a game
+    without a card abstraction both adversaries are the same."""
+    real_one = one_of(adversary, ADVERSARIES, "adversary") == ADVERSARIES[1]
+    if not real_one and faces_real_adversary(game, engine):
+        raise BadParameter(
+            f"in {game.name} the adversary of {engine} has no card abstraction; ask for it: "
+            f"adversary='real', in a command --adversary real"
+        )
+    if not real_one or not faces_real_adversary(game, REAL_ENGINE):
+        return algorithm, engine
+    chosen = response_algorithm(algorithm or "rnr")
+    if chosen.sampled or engine not in (None, REAL_ENGINE):
+        full = " or ".join(name for name, spec in RESPONSES.items() if not spec.sampled)
+        raise BadParameter(
+            f"against an adversary without a card abstraction the algorithm is {full}, and the "
+            f"engine {REAL_ENGINE}; got {engine if not chosen.sampled else chosen.name}"
+        )
+    return chosen.name, REAL_ENGINE
 
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:

@@ -13,9 +13,14 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
-from counterplay.core.responses.algorithms import Trust, response_algorithm
+from counterplay.core.games.players import players_of
+from counterplay.core.responses.algorithms import (
+    Trust,
+    faces_real_adversary,
+    response_algorithm,
+)
 from counterplay.core.responses.result import Response, check_measure
-from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.responses.solver import ResponseSolver, profile_of
 from counterplay.core.solvers.folder import check_free, seat_folder
 from counterplay.core.solvers.limits import Limits, default_limits
 from counterplay.core.solvers.run import Run, run_solver
@@ -41,7 +46,10 @@ class ResponseParameters:
         """Raises `BadParameter` where no robust response is defined."""
         game = self.game
         response_algorithm(self.algorithm)
-        check_same_game(game, self.model)
+        if faces_real_adversary(game, self.engine):
+            players_of(game).check_model(self.model)
+        else:
+            check_same_game(game, self.model)
         if game.n_players != 2:
             raise BadParameter(
                 f"robust responses are for two players, and {game.name} has {game.n_players}"
@@ -74,19 +82,41 @@ class ResponseParameters:
         )
 
 
+def model_of(game: Game, model: Any, engine: str | None) -> Strategy:
+    """The model of an opponent, however given, as an engine takes it."""
+    players = players_of(game)
+    return players.model(model) if faces_real_adversary(game, engine) else players.strategy(model)
+
+
 def compute_response(
-    parameters: ResponseParameters, limits: Limits, folder: Path | None = None
-) -> Response:
-    """Runs each seat until the limits, or the default ones; seats share `limits.seconds`."""
+    parameters: ResponseParameters, limits: Limits, folder: Path | None = None,
+    started: dict[int, ResponseSolver] | None = None,
+) -> Response:  # fmt: skip
+    """Runs each seat until the limits, or the default ones where there are none. The seats share
+    `limits.seconds`. `started`: the solver of each seat for another p, which goes on, or an empty
+    dictionary that gets them."""
     limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)
 
     def run_seat(seat: int, until: Limits) -> Run:
         path = None if folder is None else seat_folder(folder, seat, parameters.player)
-        return run_solver(parameters.solver(seat).engine, until, path)
+        solver = None if started is None else started.get(seat)
+        if solver is None:
+            solver = parameters.solver(seat)
+        else:
+            solver.replace_model(parameters.model, parameters.p)
+        if started is not None:
+            started[seat] = solver
+        return run_solver(solver.engine, until, path)
 
     return run_seats(parameters, run_seat, folder, limits)
+
+
+def solvers_to_continue(parameters: ResponseParameters) -> dict[int, ResponseSolver] | None:
+    """`started` of `compute_response` for several values of p: a real adversary is continued from
+    one to the next."""
+    return {} if faces_real_adversary(parameters.game, parameters.engine) else None
 
 
 class TimeBudget:
@@ -153,7 +183,7 @@ def run_seats(
 
 def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Response:
     """Finished runs, one per seat, with their payoffs in the original game."""
-    strategy, payoffs = parameters.model, []
+    strategy, payoffs = profile_of(parameters.game, parameters.model), []
     for seat, run in zip(parameters.seats, runs, strict=True):
         payoffs.append(_payoffs(parameters.game, parameters.model, run.strategy, seat))
         strategy = strategy.replace(run.strategy, seat)

@@ -22,14 +22,20 @@ from counterplay.core.base.progress import ProgressCallback, no_progress, part, 
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
-from counterplay.core.games.players import as_strategy
 from counterplay.core.parallel.ray_cluster import current
-from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
+from counterplay.core.responses.algorithms import (
+    choose_adversary,
+    default_response,
+    exact_engine,
+    response_algorithm,
+)
 from counterplay.core.responses.compute import (
     ResponseParameters,
     check_measurable,
     compute_response,
     measure_response,
+    model_of,
+    solvers_to_continue,
 )
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.limits import Limits, check_target, pop_limits
@@ -187,25 +193,28 @@ def frontier(
     *,
     player: int | None = None,
     algorithm: str | None = None,
+    adversary: str = "abstract",
     progress: ProgressCallback = no_progress,
     measure: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
-    both seats, summed. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
+    both seats, summed. With adversary="real" in hold'em each p starts from the strategies of the
+    one before. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
     both seats.
 
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
     """
     game = as_game(game, model)
-    model = as_strategy(game, model)
+    algorithm, engine = choose_adversary(game, adversary, algorithm, arguments.pop("engine", None))
+    model = model_of(game, model, engine)
     for name in SINGLE_RUN:
         if arguments.pop(name, None) is not None:
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
             )
     limits = pop_limits(arguments)
-    engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
+    seed = arguments.pop("seed", 0)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(arguments))
     parameters = ResponseParameters(game, model, player, 0.0, kind.name, engine, seed, arguments)
@@ -234,11 +243,12 @@ def _curve(
             points.append(frontier_point(response))
             progress(len(points) / len(values), f"p = {p:g} is done")
         return Frontier(game, player, algorithm, tuple(points))
+    started = solvers_to_continue(parameters)
     try:
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             progress(low, name)
-            response = compute_response(parameters.with_p(p), limits)
+            response = compute_response(parameters.with_p(p), limits, started=started)
             if measure is not None and game.evaluator.on_request:
                 share = part(progress, low, high, f"{name}, traversing the boards")
                 response = measure_response(response, {"progress": share, **measure})

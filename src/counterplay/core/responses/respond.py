@@ -16,7 +16,7 @@ model that never plays an action needs no support for it; the unrestricted subtr
 one run restricts one player. With `max_exploitability` and the engine lp the answer is one linear
 program: the most that is won from the model at a worst case within the limit. Otherwise p is
 searched (Section 4.3.1): bisection over p, then a mixture of the two responses on either side of
-the limit.
+the limit. In hold'em rnr and dbr have the engine cfr-br, whose adversary has no card abstraction.
 """
 
 from __future__ import annotations
@@ -34,8 +34,12 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
 from counterplay.core.forms.sequence import gradient
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.games.players import as_strategy
-from counterplay.core.responses.algorithms import default_response, exact_engine, response_algorithm
+from counterplay.core.responses.algorithms import (
+    choose_adversary,
+    default_response,
+    exact_engine,
+    response_algorithm,
+)
 from counterplay.core.responses.compute import (
     DEFAULT_TARGET,
     ResponseParameters,
@@ -43,6 +47,7 @@ from counterplay.core.responses.compute import (
     check_measurable,
     compute_response,
     measure_response,
+    model_of,
     response_of_runs,
     run_seats,
 )
@@ -76,6 +81,7 @@ def respond(
     algorithm: str | None = None,
     *,
     engine: str | None = None,
+    adversary: str = "abstract",
     max_exploitability: float | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
@@ -99,10 +105,14 @@ def respond(
     per information set (see `confidence`). With `max_exploitability` instead of p: win the most
     while risking at most that much per game (below the value of the game; for both seats b1 + b2).
     0 asks for the best equilibrium against the model; without lp, for one within 0.01% of the
-    payoff range. `target` is the exploitability of the restricted game at which to stop, `seconds`
-    are those of all seats, and of all p tried, together. The other arguments are as in `solve`. A
-    run in `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result`
-    is the response so far (of the first seat alone where the second was not begun), with
+    payoff range.
+    `adversary`: whom the response is robust against, one of the same card abstraction ("abstract")
+    or one without ("real", by rnr or dbr with the engine cfr-br; the model may have another card
+    abstraction than the responder); in a game without card abstractions both are the same.
+    `target` is the exploitability of the restricted game at which to stop, `seconds` are those of
+    all seats, and of all p tried, together. The other arguments are as in `solve`. A run in
+    `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
+    response so far (of the first seat alone where the second was not begun), with
     `max_exploitability` the best one within the limit, or None.
 
     In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
@@ -113,7 +123,8 @@ def respond(
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
-    model = as_strategy(game, model)
+    algorithm, engine = choose_adversary(game, adversary, algorithm, engine)
+    model = model_of(game, model, engine)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(options))
     parameters = ResponseParameters(game, model, player, p, kind.name, engine, seed, options)
@@ -152,10 +163,10 @@ def resume_response(
     seats = run_folder.seat_folders(path)
     if seats is None and not run_folder.holds_run(path):
         raise BadFile(f"{path}: no such run folder")
-    config, model, trust = load_model(path if seats is None else seats[0], game)
-    check_target(model.game, limits.get("target"))
+    game, config, model, trust = load_model(path if seats is None else seats[0], game)
+    check_target(game, limits.get("target"))
     parameters = ResponseParameters(
-        model.game,
+        game,
         model,
         config["player"] if seats is None else None,
         config["p"] if isinstance(config["p"], float | int) else trust,

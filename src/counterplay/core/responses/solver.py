@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,9 @@ from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.restricted import (
+    Restriction,
     data_biased_form,
     data_biased_sequence_form,
     restricted_form,
@@ -32,6 +35,7 @@ from counterplay.core.responses.algorithms import (
     ResponseAlgorithm,
     Trust,
     default_engine,
+    faces_real_adversary,
     response_algorithm,
     trust_array,
     trust_length,
@@ -66,6 +70,8 @@ class RestrictedGame(Problem):
         sampled = _sampled(game, model, 1 - player, trust, algorithm)
         super().__init__(game, sampled if algorithm.sampled else full)
         self._model, self._trust, self._player, self._full = model, trust, player, full
+        p_of_game = float(trust[0]) if algorithm.once else None
+        self.restriction = Restriction(model, 1 - player, trust, p_of_game)
         #: Whether a policy of the restricted player leaves out the part that follows the model.
         self._free_part_only = algorithm.sampled and not algorithm.once
         self.setting = {
@@ -76,9 +82,9 @@ class RestrictedGame(Problem):
         }
 
     def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
-        """Exploitability of a policy in the restricted game."""
+        """Exploitability of a policy in the restricted game; NaN where that has no tree."""
         if self._full is None:
-            return super().measure(policy, replies)
+            return math.nan
         if self._free_part_only:
             restricted = 1 - self._player
             side, slots = self._full[restricted], self.game.slots(restricted)
@@ -89,12 +95,19 @@ class RestrictedGame(Problem):
 
     def complete(self, learnt: Strategy) -> Strategy:
         """The response in its seat, the model in the other seat."""
-        return self._model.replace(learnt, self._player).for_player(self._player)
+        profile = profile_of(self.game, self._model)
+        return profile.replace(learnt, self._player).for_player(self._player)
 
     def save(self, folder: Path) -> None:
         """Writes the model and the trust into a run folder."""
         self._model.save(folder / "model.npz")
         files.write_arrays(folder / "trust.npz", "trust", {"p": self._trust}, {})
+
+
+def profile_of(game: Game, model: Strategy) -> Strategy:
+    """What a response leaves to the other seat: the model; uniform play if the model has another
+    card abstraction."""
+    return model if model.game.fingerprint == game.fingerprint else Strategy.uniform(game)
 
 
 class ResponseSolver:
@@ -124,11 +137,14 @@ class ResponseSolver:
         return RestrictedGame(self.game, model, self.player, p, self.algorithm)
 
     def replace_model(self, model: Strategy, trust: Trust) -> None:
-        """Replaces the model and p. A sampling engine keeps its regrets and average strategy; a
-        full-width engine starts again, since its state belongs to the old game."""
-        check_same_game(self.game, model)
+        """Replaces the model and p. A sampling engine keeps its regrets and average strategy, one
+        with a real adversary its regrets; another full-width engine starts again, since its state
+        belongs to the old game."""
+        real = faces_real_adversary(self.game, self.engine.name)
+        if not real:
+            check_same_game(self.game, model)
         problem = self._problem(model, trust)
-        if self.algorithm.sampled:
+        if self.algorithm.sampled or real:
             self.engine.change_problem(problem)
         else:
             self.engine = self._new(problem)
@@ -157,7 +173,7 @@ def _full_width(
     game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> SequenceForm | None:
     """The restricted game as a sequence form; None where the game has no tree."""
-    if algorithm.sampled and not game.capabilities.full_width:
+    if not game.capabilities.full_width:
         return None
     if algorithm.once:
         return restricted_sequence_form(
@@ -172,8 +188,10 @@ def _digest(*arrays: np.ndarray) -> str:
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
 
 
-def load_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strategy, np.ndarray]:
-    """Configuration, model and trust array of the response in `folder`."""
+def load_model(
+    folder: Path, game: Game | None
+) -> tuple[Game, dict[str, Any], Strategy, np.ndarray]:
+    """Game, configuration, model and trust array of the response in `folder`."""
     config = run_folder.read_config(folder)
     if "response" not in config:
         raise BadFile(f"{folder}: a run of `solve`, not of `respond`")
@@ -184,9 +202,14 @@ def load_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strateg
         or not (number or type(config.get("p")) is str)
     ):
         raise BadFile(f"{folder / 'config.json'}: damaged")
-    model = Strategy.load(folder / "model.npz", game)
+    path = folder / "model.npz"
+    if files.read_header(path, "strategy").get("game") == config["game"]:
+        model = Strategy.load(path, game)
+        game = model.game
+    else:
+        model, game = Strategy.load(path), game or recorded_game(config["game"], folder)
     arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
     trust = arrays.get("p")
     if trust is None or trust.shape != (trust_length(model),) or trust.dtype != np.float64:
         raise BadFile(f"{folder / 'trust.npz'}: does not fit {model.game.name}")
-    return config, model, trust
+    return game, config, model, trust

@@ -13,7 +13,7 @@ abstraction and its opponent has none (`poker/vector/cfr_br.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
@@ -42,6 +42,9 @@ BACKENDS = ("cpu", "cuda")
 AUTO = "auto"
 SEATS = 2
 FIELDS = ("regret", "strategy_sum", "policy", "plan")  # that are saved
+#: What another problem starts with: this share of the regrets, which keeps the current strategies
+#: and lets them change soon; an empty average; tables of other names as they are.
+KEPT = {"regret": 0.1, "trunk": 0.1, "strategy_sum": 0.0}
 
 
 class CfrBrSettings(NamedTuple):
@@ -151,14 +154,14 @@ class SequenceFormCfrBr:
         return np.concatenate([tables.policy for tables in self._tables])
 
 
-def run_seats(threads: int, run: Any) -> None:
-    """Calls `run` for both seats, in two threads if there are as many: seats share no slot."""
+def run_seats(threads: int, run: Any, seats: Sequence[int] = range(SEATS)) -> None:
+    """Calls `run` for each seat, in two threads if there are as many: seats share no slot."""
     if threads == 1:
-        for player in range(SEATS):
+        for player in seats:
             run(player)
         return
     with ThreadPoolExecutor(SEATS) as pool:
-        for done in [pool.submit(run, player) for player in range(SEATS)]:
+        for done in [pool.submit(run, player) for player in seats]:
             done.result()
 
 
@@ -210,14 +213,28 @@ class CfrBr(Solver):
             raise BadParameter(
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"
             )
-        settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
-        self._engine: CfrBrEngine
+        self._settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
+        self._engine = self._new_engine()
+
+    def _new_engine(self) -> CfrBrEngine:
+        game, settings = self.game, self._settings
         if self.draws(game):
-            self._engine = game.rules.cfr_br(game, settings)
-        else:
-            form = self.problem.sequence_form
-            _check_hidden(game)
-            self._engine = SequenceFormCfrBr(game, form, settings)
+            engine: CfrBrEngine = game.rules.cfr_br(game, settings, self.problem.restriction)
+            return engine
+        form = self.problem.sequence_form
+        _check_hidden(game)
+        return SequenceFormCfrBr(game, form, settings)
+
+    def change_problem(self, problem: Problem) -> None:
+        """Where boards are sampled: begins again from the current strategies."""
+        if not self.draws(self.game):
+            super().change_problem(problem)
+        saved, self.problem = self.tables(), problem
+        self._engine = self._new_engine()
+        self._engine.restore(
+            {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}
+        )
+        self.counters[:] = 0
 
     @classmethod
     def draws(cls, game: Game) -> bool:

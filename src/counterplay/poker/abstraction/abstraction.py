@@ -9,16 +9,19 @@ them as `Buckets`; kernels read them as `Cards`, together with the links between
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.registry import Registry
+from counterplay.core.kernels.jit import index, jit
+from counterplay.core.kernels.rng import new_state
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS
+from counterplay.poker.cards.deal import Deal, bucket_of, draw, find_board, new_deal, remembers
 from counterplay.poker.cards.decks import FULL, Deck
 
 ROWS = 1024  # rows of a table that are converted at once
@@ -154,9 +157,25 @@ def _check_entries(street: str, entries: np.ndarray, buckets: np.ndarray) -> Non
         )
 
 
-def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]:
+@jit
+def _count_deals(cards: Any, n: int, deal: Deal, rng: np.ndarray, out: np.ndarray) -> None:
+    """Adds the buckets of one player in n deals to `out`, by street and bucket."""
+    for _ in range(n):
+        draw(deal, rng)
+        bucket = np.int64(0)
+        for street in range(4):
+            board = find_board(cards, deal, street)
+            bucket = np.int64(bucket_of(cards, deal, board, 0, street, bucket))
+            out[index(street), index(bucket)] += 1
+
+
+def bucket_shares(buckets: Buckets, cards: Cards, counts: tuple[int, ...]) -> list[np.ndarray]:
     """Returns float64[counts[k]] for street k: the frequency of each bucket in a sample of deals
-    with a fixed seed."""
+    with a fixed seed. `cards`: the buckets for kernels."""
+    if remembers(cards):
+        deals = np.zeros((4, max(counts)), dtype=np.int64)
+        _count_deals(cards, SAMPLE, new_deal(), new_state(1), deals)
+        return [row[:n] / SAMPLE for row, n in zip(deals, counts, strict=True)]
     rng = np.random.default_rng(1)
     shares = [np.bincount(buckets.preflop, minlength=counts[0]) / len(buckets.preflop)]
     later = ((3, buckets.flop), (4, buckets.turn), (5, buckets.river_entry))
@@ -164,8 +183,8 @@ def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]
         weight, masks = boards(size).weight, boards(size).masks
         board = rng.choice(len(weight), size=SAMPLE, p=weight / weight.sum())
         holding = rng.integers(0, table.shape[1], size=SAMPLE)
-        cards = HOLDING_CARDS[holding].astype(np.int64)
-        blocked = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
+        held = HOLDING_CARDS[holding].astype(np.int64)
+        blocked = (masks[board[:, None], held & 3] >> (held >> 2)) & 1
         free = ~blocked.any(axis=1)
         bucket = table[board[free], holding[free]]
         bucket = bucket if size < 5 else buckets.river[bucket]

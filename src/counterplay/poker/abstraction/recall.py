@@ -49,8 +49,8 @@ class _OneBoard(NamedTuple):
 
 
 def _new_board() -> _OneBoard:
-    by_order = np.zeros((2, N_HOLDINGS, 4), dtype=np.int64)
-    return _OneBoard(np.zeros(4, np.int64), *by_order, np.zeros(N_HOLDINGS, np.int64))
+    shapes = ((4,), (N_HOLDINGS, 4), (N_HOLDINGS, 4), (N_HOLDINGS,))
+    return _OneBoard(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
 
 @jit(inner=True)
@@ -156,7 +156,8 @@ def _borders(deals: np.ndarray, n: int) -> np.ndarray:
     share = deals / np.maximum(deals.sum(axis=1, keepdims=True), 1)
     weaker = np.cumsum(share, axis=1) - share
     within = np.minimum((weaker * n + 1e-12).astype(np.int64), n - 1)
-    return (np.arange(len(deals))[:, None] * n + within).astype(np.uint16)
+    buckets: np.ndarray = np.arange(len(deals))[:, None] * n + within
+    return buckets.astype(np.uint16)
 
 
 def recall_buckets(

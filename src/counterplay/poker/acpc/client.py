@@ -12,12 +12,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.core.base.errors import CounterplayError, Interrupted, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.acpc.protocol import VERSION
 
+LAST_PORT = 2**16 - 1
 RECEIVE_SIZE = 1 << 16  # bytes
 IDLE_AFTER = 0.001  # seconds
 POLLING = 0.0002  # seconds, where dealer and both players have a core each
@@ -220,7 +221,7 @@ def play_acpc(
     `CounterplayError` whose `result` is that of the hands so far, Ctrl-C a `KeyboardInterrupt`
     that has one too.
     """
-    check_port(port)
+    whole_number(port, 1, LAST_PORT, "a port")
     acpc_player = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, progress)
     acpc_player.warm_up()
     with without_delay(connect(host, port, patience)) as connection:
@@ -267,11 +268,6 @@ def reply(player: AcpcPlayer, line: bytes) -> bytes:
     """The bytes sent back for a line; empty if it needs no response."""
     answer = player.respond(line.decode("ascii", "replace"))
     return b"" if answer is None else f"{answer}\r\n".encode()
-
-
-def check_port(port: int) -> None:
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 2**16:
-        raise BadParameter(f"a port is a whole number from 1 to {2**16 - 1}, not {port!r}")
 
 
 def connect(host: str, port: int, patience: float = PATIENCE) -> socket.socket:

@@ -1,4 +1,5 @@
-"""The dealer: sends states to both seats, judges their responses, and writes a log.
+"""The dealer: sends states to both seats, judges their responses, and writes log and transcript,
+line by line.
 
 It behaves as the competition's dealer, also for faulty players; results are not sent. Its messages
 are that dealer's: as recorded, and in cases without a record (a state that cannot be sent, a player
@@ -7,27 +8,30 @@ that does not connect) as in its published source.
 Deviations: a state for the player that need not act waits a millisecond for the response of the
 other and is sent with the next one, which saves half of all messages; if a state cannot be sent,
 the match ends with a message instead of a signal; a match is resumed from log and transcript
-(`resume`) instead of a transaction log.
+(`read_match`) instead of a transaction log.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import CounterplayError, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.match.kernels import tally
 from counterplay.core.match.result import MatchResult, estimate
 from counterplay.poker.acpc.client import PlayerConnection
-from counterplay.poker.acpc.log import LogWriter, score_line, state_line
-from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
+from counterplay.poker.acpc.plan import DealerLimits, MatchPlan, MatchSoFar, read_match
 from counterplay.poker.acpc.protocol import (
     STATE,
     Request,
@@ -36,11 +40,66 @@ from counterplay.poker.acpc.protocol import (
     judge,
     public_states,
 )
-from counterplay.poker.acpc.resume import MatchSoFar, read_match
 from counterplay.poker.betting.betting import LIMIT, betting_tree
-from counterplay.poker.bots.text import nodes_by_history
-from counterplay.poker.cards.deal import compare, new_deal
-from counterplay.poker.match.referee import settle_deal
+from counterplay.poker.bots.bot import nodes_by_history
+from counterplay.poker.cards.evaluator import strength
+from counterplay.poker.histories.acpc import CHIPS, chips_text
+from counterplay.poker.histories.records import settle_deal
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file; a pipe that nobody reads is an error instead of a wait."""
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(number, True)
+    return number
+
+
+class LogWriter:
+    """A file in which every text is when `write` returns; without a path nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self.idle = path, path is None
+        self._file: IO[bytes] | None = None
+        if path is not None:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = open(path, "ab", opener=_open_at_once)  # noqa: SIM115  see `close`
+            except OSError as error:
+                raise self._failed(error) from None
+
+    def start(self, text: str, keep: int | None = 0) -> None:
+        """Writes `text` behind the first `keep` bytes of the file; None: behind all of them, on a
+        new line."""
+        if self._file is not None and self._path is not None:
+            try:
+                size = os.fstat(self._file.fileno()).st_size
+                if keep is None and size:
+                    with open(self._path, "rb") as written:
+                        written.seek(-1, os.SEEK_END)
+                        text = text if written.read() == b"\n" else f"\n{text}"
+                elif keep is not None and keep < size:
+                    self._file.truncate(keep)
+            except OSError as error:
+                raise self._failed(error) from None
+        self.write(text.encode())
+
+    def write(self, text: bytes) -> None:
+        if self._file is not None:
+            try:
+                self._file.write(text)
+                self._file.flush()
+            except OSError as error:
+                raise self._failed(error) from None
+
+    def close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # of what `write` has already failed to write
+                self._file.close()
+
+    def _failed(self, error: OSError) -> CounterplayError:
+        return CounterplayError(f"cannot write {self._path}: {reason(error)}")
+
 
 PROGRESS_EVERY = 100  # hands
 SECONDS_EVERY = 100  # hands, in the transcript
@@ -100,8 +159,7 @@ class Dealer:
         self._seats: tuple[PlayerConnection, ...] = ()
         self._clock = Clock(plan.limits, plan.hands, so_far)
         self._states, self._ends = public_states(), betting_tree(LIMIT).states
-        self._chance = new_deal()
-        compare(self._chance)  # compiles the kernel before the match
+        strength([0, 1, 2, 3, 4, 5, 6])  # compiles the kernel before the match
         self._flush_to = (partial(self._flush, 0), partial(self._flush, 1))
         self._totals = 0.0, 0.0
         self.won = np.full((plan.hands, 2), np.nan)  # by the first seat, as dealer and as big blind
@@ -137,7 +195,8 @@ class Dealer:
             for seat in range(len(seats)):
                 self._flush(seat)
             self._record(f"FINISHED at {now()}\n")
-            self.score = score_line(self._totals, plan.names)
+            totals = "|".join(chips_text(total * CHIPS) for total in self._totals)
+            self.score = f"SCORE:{totals}:{'|'.join(plan.names)}\n"
             self._record(self.score)
             self._log.write(self.score.encode())
         except KeyboardInterrupt:
@@ -181,9 +240,11 @@ class Dealer:
     def _settle(self, hand: int, cards: list[int], node: int, shown: str) -> None:
         """Counts a finished hand and writes it to the log, before the players see its end."""
         state, names, first = self._ends[node], self._plan.names, self._plan.first(hand)
-        won = settle_deal(state, cards, self._chance)
-        by_position = (names[first], names[1 - first])
-        self._log.write(state_line(hand, state.history, shown, won, by_position).encode())
+        won = settle_deal(state, cards)
+        values = "|".join(chips_text(amount * CHIPS) for amount in (-won, won))
+        by_position = f"{names[first]}|{names[1 - first]}"
+        line = f"STATE:{hand}:{state.history}:{shown}:{values}:{by_position}\n"
+        self._log.write(line.encode())
         self._count(hand, won)
 
     def _count(self, hand: int, dealer_won: float) -> None:

@@ -18,13 +18,11 @@ from counterplay.poker.acpc.protocol import (
 )
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.betting.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
-from counterplay.poker.bots.bot import Ending, View
-from counterplay.poker.bots.text import nodes_by_history
-from counterplay.poker.cards.deal import new_deal
-from counterplay.poker.histories.records import parse_cards
+from counterplay.poker.bots.bot import Ending, View, nodes_by_history
+from counterplay.poker.histories.records import parse_cards, settle_deal
 from counterplay.poker.match.deals import deal_seeds, session_deals
 from counterplay.poker.match.match import check_betting, only_seat
-from counterplay.poker.match.referee import ask_bot, play_session, settle_deal, tell_bot
+from counterplay.poker.match.referee import ask_bot, play_session, tell_bot
 from counterplay.poker.players import bot
 
 SEEDS_AT_ONCE = 1_000
@@ -68,7 +66,6 @@ class AcpcPlayer:
         self._taken = ""  # betting of the current hand up to our last action
         # first hand and its seeds; refuses an invalid seed
         self._seeds: tuple[int, list[list[int]]] = (0, deal_seeds(seed, 0, SEEDS_AT_ONCE).tolist())
-        self._chance = new_deal()
         self._tree, self._nodes = betting_tree(LIMIT), nodes_by_history()
         self._actors: list[int] = self._tree.nodes.player.tolist()
 
@@ -167,7 +164,7 @@ class AcpcPlayer:
         assert own is not None
         shown = state.cards[1 - state.position] if betting.folded == NO_FOLD else None
         cards = [*(dealer or ()), *(blind or ()), *state.board]
-        won = settle_deal(betting, cards, self._chance)
+        won = settle_deal(betting, cards)
         won = won if state.seat == 0 else -won
         self.hands, self.won, self.hand = self.hands + 1, self.won + won, None
         tell_bot(self.bot, "end_hand", Ending(state.seat, own, state.board, betting, won, shown))

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, whole_number
 from counterplay.poker.betting.betting import LETTER, LIMIT, NO_FOLD, Betting, betting_tree
-from counterplay.poker.bots.text import nodes_by_history
+from counterplay.poker.bots.bot import nodes_by_history
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.cards.deal import N_DEALT
 from counterplay.poker.histories.records import Holding, cards_text, parse_cards, parse_holding
@@ -237,8 +237,7 @@ def states_until(position: int, hand: int, history: str, cards: str) -> list[str
 def acpc_cards(seed: int, hands: int) -> np.ndarray:
     """uint8[hands, 9]: the dealer's two cards, the big blind's two, the board, as dealt by the
     competition's dealer with that seed; for `cards` of `play_match`."""
-    if isinstance(hands, bool) or not isinstance(hands, int) or hands < 1:
-        raise BadParameter(f"hands must be a whole number above 0, not {hands!r}")
+    whole_number(hands, 1, None, "hands")
     return np.concatenate(list(_chunks(seed, hands)))
 
 

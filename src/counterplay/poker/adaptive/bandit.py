@@ -33,23 +33,21 @@ import numpy as np
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.poker.betting.betting import NO_FOLD
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import NO_FOLD, row_of
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, N_DEALT
 from counterplay.poker.cards.evaluator import strength_of_masks
+from counterplay.poker.models.observe import SeatDecisions, seat_decisions
 from counterplay.poker.models.predict import (
     NO_CARD,
     RangeWorkspace,
-    SeatDecisions,
     StrategyStack,
     deal_streets,
     new_range_workspace,
     padded_board,
     remove_card,
     reset_ranges,
-    seat_decisions,
     strategy_stack,
 )
 

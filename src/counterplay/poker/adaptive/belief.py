@@ -1,4 +1,4 @@
-"""What the adaptive player believes about its opponent, spot by spot.
+"""What the adaptive player believes about its opponent, spot by spot, and in words.
 
 A spot pools decisions of one kind, as the player's own evidence does (`poker/models/tilted.py`),
 with the first decision before the flop apart from those that face a raise. What the opponent did
@@ -10,15 +10,89 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.adaptive.words import N_SPOTS, OPENING, spot_of
-from counterplay.poker.betting.betting import ACTIONS
+from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
 from counterplay.poker.bots.bot import Ending
+from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.predict import Predictor
-from counterplay.poker.models.tilted import ALPHA, half_width
+from counterplay.poker.models.tilted import ALPHA, N_KINDS, Deviation, half_width
+
+EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
+OPENING = N_KINDS  # the first decision before the flop, apart from those that face a raise
+N_SPOTS = N_KINDS + 1
+WIDE = 0.3  # half an interval from which on a frequency has too few hands
+TOO_FEW = "too few hands"
+_OPENS = ("open-folds", "limps in", "open-raises")  # fold, call, raise
+
+
+def spot_of(tree: BettingTree) -> np.ndarray:
+    """int64[n]: the spot of every public node, its kind (`decision_kind`) or `OPENING`."""
+    spots: np.ndarray = decision_kind(tree, np.arange(len(tree.states))).copy()
+    spots[0] = OPENING
+    return spots
+
+
+def _facing(spot: int) -> tuple[int, bool, bool]:
+    """Street, whether a bet is faced, whether a raise is legal."""
+    street, legal = (0, 3) if spot == OPENING else divmod(spot, 4)
+    return street, legal >= 2, bool(legal % 2)
+
+
+def spot_text(spot: int) -> str:
+    """`flop, facing a bet`."""
+    street, facing, raisable = _facing(spot)
+    if spot == OPENING:
+        return "before the flop, first to act"
+    bet = "bet" if street else "raise"
+    name = STREETS[street] if street else "before the flop"
+    if not facing:
+        return f"{name}, nobody has {bet if street else 'raised'}"
+    return f"{name}, facing a {bet}{'' if raisable else ', no raise left'}"
+
+
+def spot_actions(spot: int) -> tuple[str | None, ...]:
+    """The names of fold, call and raise in a spot; None where they are not legal."""
+    street, facing, raisable = _facing(spot)
+    fold, call = ("fold", "call") if facing else (None, "check")
+    more = "bet" if street and not facing else "raise"
+    return fold, call, more if raisable else None
+
+
+def finding_text(finding: Deviation) -> str:
+    """`folds the river to a bet 61% ± 5%, an equilibrium 34%`. An interval that is wide is not
+    shown: only on which side of the equilibrium the frequency is was confirmed."""
+    street, facing, raisable = _facing(finding.group)
+    where = f" the {STREETS[street]}" if street else " before the flop"
+    does = f"{spot_actions(finding.group)[finding.action]}s"
+    if finding.group == OPENING:
+        what = f"{_OPENS[finding.action]}{where}"
+    elif facing:
+        capped = "" if raisable else ", where no raise is left"
+        what = f"{does}{where} to a {'bet' if street else 'raise'}{capped}"
+    else:
+        what = f"{does}{where} when nobody has {'bet' if street else 'raised'}"
+    shares = (finding.share, finding.half, finding.expected)
+    share, half, expected = (round(100 * x) for x in shares)
+    if finding.half > WIDE:
+        way = "more" if finding.share > finding.expected else "less"
+        return f"{what} {way} often than an equilibrium ({expected}%); {TOO_FEW} to say how often"
+    return f"{what} {share}% ± {half}%, an equilibrium {expected}%"
+
+
+def arm_text(name: str) -> str:
+    """An arm in a sentence: `the response to always-call`."""
+    if name in (EQUILIBRIUM, LEARNT):
+        return f"the {name}"
+    return "a probe that never folds" if name == PROBING else f"the response to {name}"
+
+
+def gain_text(gain: Any, scale: float) -> str:
+    """`+0.30 ± 0.10 sb/h (95%)`; `scale`: from its standard deviation to half the interval."""
+    return f"{gain.gain:+.2f} ± {scale * gain.error:.2f} sb/h (95%)"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,13 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
 from counterplay.poker.adaptive.bandit import GainEstimate
-from counterplay.poker.adaptive.belief import OpponentBelief, spot_beliefs
+from counterplay.poker.adaptive.belief import (
+    PROBING,
+    OpponentBelief,
+    arm_text,
+    finding_text,
+    spot_beliefs,
+)
 from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
 from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
 from counterplay.poker.adaptive.response import ResponseLearner
@@ -36,7 +42,6 @@ from counterplay.poker.adaptive.tracker import (
     Stop,
     TrackerOptions,
 )
-from counterplay.poker.adaptive.words import PROBING, arm_text, finding_text
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
@@ -114,7 +119,7 @@ class Adaptive(Bot):
             raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
         if iterations is None:
             iterations = ITERATIONS if learner is None else LEARNER_ITERATIONS
-        check_iterations(iterations)
+        whole_number(iterations, 0, None, "iterations")
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds must be above 0, not {seconds!r}")
         if learner is None:
@@ -283,10 +288,6 @@ class Adaptive(Bot):
         if not hands:
             raise BadParameter("there are no hands to save yet")
         write_parquet(Path(path), hands)
-
-
-def check_iterations(iterations: int) -> None:
-    whole_number(iterations, 0, None, "iterations")
 
 
 def _record_of(number: int, ending: Ending) -> HandRecord:

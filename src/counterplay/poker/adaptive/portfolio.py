@@ -125,16 +125,12 @@ def portfolio(
 
 
 def model_of(
-    name: str,
-    game: Game | str = GAME,
-    *,
-    folder: str | Path | None = None,
-    progress: ProgressCallback = no_progress,
+    name: str, game: Game | str = GAME, progress: ProgressCallback = no_progress
 ) -> Strategy:
     """The strategy that a portfolio takes for a known player: that of a simple bot, or a model
     learnt from hands that `probe` plays against a program. It is cached as in `portfolio`."""
     game = game if isinstance(game, Game) else load(game)
-    return _Maker(game, _store(folder), progress).model(name, None)
+    return _Maker(game, _store(None), progress).model(name, None)
 
 
 def _store(folder: str | Path | None) -> Store:

@@ -147,25 +147,12 @@ class ResponseLearner(TwoSeatResponse):
             chunk *= 2 if time.perf_counter() - before < CHUNK_SECONDS / 2 else 1
 
 
-def quick_response_value(
-    model: OpponentModel,
-    against: OpponentModel | None = None,
-    *,
-    iterations: int = QUICK_ITERATIONS,
-    hands: int = QUICK_HANDS,
-    seed: int = 0,
-) -> MatchResult:
+def quick_response_value(model: OpponentModel, against: OpponentModel) -> MatchResult:
     """The payoff per hand of a quickly trained response to `model` against `against`, a model of
-    the same player learnt from other hands; by default against `model` itself, which is optimistic.
-    More iterations win more."""
+    the same player learnt from other hands. More iterations would win more."""
+    options: dict[str, Any] = {"p": QUICK_TRUST, "engine": "mccfr-external"}
     response = respond(
-        model.game,
-        model.strategy,
-        p=QUICK_TRUST,
-        algorithm="mcdbr",
-        engine="mccfr-external",
-        iterations=iterations,
-        seed=seed,
+        model.game, model.strategy, algorithm="mcdbr", iterations=QUICK_ITERATIONS, **options
     )
-    other = (against or model).strategy
-    return play_match(model.game, response.strategy, other, hands, seed, luck_adjusted=False)
+    players = response.strategy, against.strategy
+    return play_match(model.game, *players, QUICK_HANDS, luck_adjusted=False)

@@ -25,7 +25,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,9 +37,7 @@ from counterplay.poker.adaptive.bandit import (
     OffPolicyEstimator,
     choose,
 )
-from counterplay.poker.adaptive.portfolio import Portfolio
-from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
-from counterplay.poker.adaptive.words import (
+from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
     N_SPOTS,
@@ -49,11 +46,13 @@ from counterplay.poker.adaptive.words import (
     gain_text,
     spot_of,
 )
+from counterplay.poker.adaptive.portfolio import Portfolio
+from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.models.model import decision_kind, slots_of
+from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
 from counterplay.poker.models.quality import NORMAL_95
@@ -261,7 +260,7 @@ class OpponentTracker:
         self.playing = best if self.budget_left > 0.0 else 0
 
     def findings(self) -> list[Deviation]:
-        """The confirmed deviations from the equilibrium, by spot (`words.py`)."""
+        """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
         return self.told.deviations()
 
     def why(self) -> str:
@@ -349,7 +348,7 @@ class LearnerTracker:
 
 def never_folding(strategy: Strategy) -> Strategy:
     """The strategy with every fold replaced by a call."""
-    slots: Any = slots_of(strategy.game)
+    slots = strategy.game.rules.slots()
     policy = strategy.probabilities.copy()
     folds = slots[:, 0] >= 0
     policy[slots[folds, 1]] += policy[slots[folds, 0]]

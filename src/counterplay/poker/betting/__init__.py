@@ -1,1 +1,1 @@
-"""Limit betting: rules and public tree (`betting.py`), then rows of a strategy (`rows.py`)."""
+"""Limit betting: rules, their public tree, and rows of a strategy."""

@@ -10,8 +10,14 @@ import numpy as np
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, BettingTree
-from counterplay.poker.betting.rows import nodes_and_buckets
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    CALL,
+    FOLD,
+    RAISE,
+    BettingTree,
+    nodes_and_buckets,
+)
 from counterplay.poker.bots.registry import BotSpec
 from counterplay.poker.bots.table import TableBot, strategy_bot
 

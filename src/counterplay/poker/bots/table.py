@@ -15,8 +15,7 @@ import numpy as np
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.rng import check_seed, new_state, seed_state, uniform
-from counterplay.poker.betting.betting import ACTIONS, LIMIT, BettingRules
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, BettingRules, row_of
 from counterplay.poker.bots.bot import Bot, View
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.holdem.table import Table, rules_of, strategy_table

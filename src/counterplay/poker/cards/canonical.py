@@ -10,7 +10,6 @@ canonical board of a street is looked up from that of the street before (`Links`
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,17 +33,20 @@ class Boards(NamedTuple):
 
 @cache
 def boards(size: int) -> Boards:
-    """Returns the canonical boards of 3, 4 or 5 cards."""
-    by_count: dict[int, list[int]] = {n: [] for n in range(size + 1)}
-    for mask in range(1 << 13):
-        if mask.bit_count() <= size:
-            by_count[mask.bit_count()].append(mask)
-    rows: list[tuple[int, ...]] = []
-    for counts in combinations_with_replacement(range(size, -1, -1), 4):
-        if sum(counts) == size:
-            rows += _with_counts(counts, by_count)
-    masks = np.array(sorted(rows), dtype=np.uint16)
-    weight = np.array([_orbit_size(tuple(int(m) for m in row)) for row in masks], dtype=np.int64)
+    """Returns the canonical boards of 3, 4 or 5 cards. Every canonical board with one more card is
+    one of the next size, and each board has `size` boards of one card less."""
+    shifts, cards = np.array([39, 26, 13, 0]), np.arange(52)
+    bit = 1 << (cards >> 2)
+    masks, weight = np.zeros((1, 4), dtype=np.int64), np.ones(1, dtype=np.int64)
+    for n in range(1, size + 1):
+        before, card = np.nonzero((masks[:, cards & 3] & bit) == 0)
+        longer = masks[before]
+        longer[np.arange(len(card)), card & 3] |= bit[card]
+        keys = np.sort(longer, axis=1)[:, ::-1] @ (1 << shifts)
+        key, board = np.unique(keys, return_inverse=True)
+        masks = key[:, None] >> shifts & (1 << 13) - 1
+        weight = np.bincount(board, weight[before]).astype(np.int64) // n
+    masks = masks.astype(np.uint16)
     return Boards(masks, weight, *fill_hash(masks))
 
 
@@ -55,29 +57,6 @@ def fill_hash(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     key, row = np.zeros(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.int32)
     _fill(masks, key, row)
     return key, row
-
-
-def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> list[tuple[int, ...]]:
-    """Returns the sorted masks with these numbers of cards. Suits with equally many cards are
-    listed in falling order of their masks, so that no board appears twice."""
-    partial: list[tuple[int, ...]] = [()]
-    for k, count in enumerate(counts):
-        partial = [
-            (*row, mask)
-            for row in partial
-            for mask in by_count[count]
-            if k == 0 or counts[k - 1] != count or mask <= row[-1]
-        ]
-    return [tuple(sorted(row, reverse=True)) for row in partial]
-
-
-def _orbit_size(masks: tuple[int, ...]) -> int:
-    """Returns the number of suit-isomorphic boards: 24 over the product of factorials of the
-    numbers of equal masks."""
-    total = 24
-    for mask in set(masks):
-        total //= (1, 1, 2, 6, 24)[masks.count(mask)]
-    return total
 
 
 @jit

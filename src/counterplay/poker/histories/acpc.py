@@ -25,7 +25,6 @@ from typing import NamedTuple
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.files import write_text
 from counterplay.poker.betting.betting import NO_FOLD
-from counterplay.poker.histories.files import add_checksum, file_bytes, verify_checksums
 from counterplay.poker.histories.records import (
     DEALER,
     RULES,
@@ -34,10 +33,13 @@ from counterplay.poker.histories.records import (
     HandRecord,
     Holding,
     ReadErrors,
+    add_checksum,
     cards_text,
+    file_bytes,
     final_state,
     parse_cards,
     parse_holding,
+    verify_checksums,
 )
 
 CHIPS = 10.0  # of the big blind, in the competition's game file

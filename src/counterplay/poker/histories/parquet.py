@@ -30,13 +30,13 @@ import pyarrow.parquet as pq
 from counterplay.core.base import memory
 from counterplay.core.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.core.base.files import FORMAT, check_format, warn_unchecked, write_bytes
-from counterplay.poker.histories.files import file_bytes
 from counterplay.poker.histories.records import (
     ErrorCallback,
     HandHistories,
     HandRecord,
     ReadErrors,
     cards_text,
+    file_bytes,
     parse_cards,
     parse_holding,
 )

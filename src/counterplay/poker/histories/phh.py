@@ -28,13 +28,6 @@ from typing import Any
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.files import write_text
 from counterplay.poker.betting.betting import CALL, FOLD, LETTER, LIMIT, RAISE
-from counterplay.poker.histories.files import (
-    add_checksum,
-    file_bytes,
-    hand_files,
-    suffix_of,
-    verify_checksums,
-)
 from counterplay.poker.histories.records import (
     DEALER,
     MAX_NUMBER,
@@ -44,10 +37,15 @@ from counterplay.poker.histories.records import (
     HandRecord,
     Holding,
     ReadErrors,
+    add_checksum,
     cards_text,
+    file_bytes,
+    hand_files,
     parse_cards,
     parse_holding,
     settle,
+    suffix_of,
+    verify_checksums,
 )
 
 MAX_HAND = 20_000  # characters

@@ -7,10 +7,16 @@ from pathlib import Path
 
 from counterplay.core.base.errors import BadFile
 from counterplay.poker.histories.acpc import read_acpc
-from counterplay.poker.histories.files import IN_FOLDERS, file_bytes, hand_files, suffix_of
 from counterplay.poker.histories.parquet import MAGIC, read_parquet
 from counterplay.poker.histories.phh import read_phh
-from counterplay.poker.histories.records import ErrorCallback, HandHistories
+from counterplay.poker.histories.records import (
+    IN_FOLDERS,
+    ErrorCallback,
+    HandHistories,
+    file_bytes,
+    hand_files,
+    suffix_of,
+)
 
 
 def read_hands(

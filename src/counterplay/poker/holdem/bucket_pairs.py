@@ -32,8 +32,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import CardAbstraction
-from counterplay.poker.betting.betting import NO_FOLD, PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import (
     Deal,
@@ -64,19 +63,27 @@ class PairChance(NamedTuple):
     buckets: int
 
 
+class PairCounts(NamedTuple):
+    """Numbers of sampled deals by pair of buckets, b on a street."""
+
+    first: np.ndarray  # int64[b²]: before the flop
+    step: np.ndarray  # int64[3, b², b²]: from each street to the next
+    won: np.ndarray  # int64[4, b²]: wins minus losses of player 1, by the pair of each street
+
+
+def new_pair_counts(b: int) -> PairCounts:
+    shapes = (b * b,), (STREETS - 1, b * b, b * b), (STREETS, b * b)
+    return PairCounts(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+
+
 @jit
-def _count(
-    cards: Any,
-    deals: int,
-    b: int,
-    chance: Deal,
-    rng: np.ndarray,
-    first: np.ndarray,
-    step: np.ndarray,
-    showdown: np.ndarray,
+def count_pairs(
+    cards: Any, deals: int, b: int, rng: np.ndarray, chance: Deal, counts: PairCounts
 ) -> None:
+    """Adds sampled deals to `counts`; `chance` is workspace."""
     for _ in range(deals):
         draw(chance, rng)
+        compare(chance)
         before = ZERO
         for street in range(STREETS):
             board = find_board(cards, chance, street)
@@ -84,26 +91,24 @@ def _count(
             two = index(bucket_of(cards, chance, board, 1, street, before % index(b)))
             pair = one * index(b) + two
             if street == 0:
-                first[pair] += 1.0
+                counts.first[pair] += 1
             else:
-                step[index(street - 1), before, pair] += 1.0
+                counts.step[index(street - 1), before, pair] += 1
+            counts.won[index(street), pair] += chance.winner[ZERO]
             before = pair
-        compare(chance)
-        showdown[before, ZERO] += chance.winner[ZERO]
-        showdown[before, ONE] += 1.0
 
 
 def _estimate_chain(abstraction: CardAbstraction, cards: Any) -> PairChance:
     b = max(abstraction.counts)
-    first, step = np.zeros(b * b), np.zeros((STREETS - 1, b * b, b * b))
-    showdown = np.zeros((b * b, 2))
-    _count(cards, DEALS, b, new_deal(), new_state(SEED), first, step, showdown)
-    rows = step.sum(axis=2, keepdims=True)
-    step = np.where(rows > 0, step / np.maximum(rows, 1.0), 1.0 / (b * b))
+    counts = new_pair_counts(b)
+    count_pairs(cards, DEALS, b, new_state(SEED), new_deal(), counts)
+    rows = counts.step.sum(axis=2, keepdims=True)
+    step = np.where(rows > 0, counts.step / np.maximum(rows, 1), 1.0 / (b * b))
     one, two = np.divmod(np.arange(b * b), b)
     guess = np.sign(one - two)  # for pairs without a showdown in the sample
-    win = np.where(showdown[:, 1] > 0, showdown[:, 0] / np.maximum(showdown[:, 1], 1.0), guess)
-    return PairChance(first / first.sum(), step, win, b)
+    shown = counts.step[-1].sum(axis=0)
+    win = np.where(shown > 0, counts.won[-1] / np.maximum(shown, 1), guess)
+    return PairChance(counts.first / counts.first.sum(), step, win, b)
 
 
 def can_pair(game: Game) -> bool:

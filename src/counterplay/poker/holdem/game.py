@@ -2,11 +2,12 @@
 
 The game is a betting tree (`poker/betting`: ACPC limit rules) and a card abstraction
 (`poker/abstraction`: buckets of effective hand strength, or others). An information set has the
-current bucket alone, so there is no perfect recall. Payoffs are in small bets.
+current bucket alone, so there is no perfect recall unless the buckets are nested. Payoffs are in
+small bets.
 
 `BettingGame` is its form for sampling kernels. All cards are dealt at the start; buckets are looked
 up when a street is reached. An information set is a decision of the betting tree and the acting
-player's bucket: a row (`rows.py`).
+player's bucket: a row (`row_of`).
 """
 
 from __future__ import annotations
@@ -21,21 +22,8 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.store import cache_root
-from counterplay.core.forms.access import (
-    answers,
-    chance_buffer,
-    chance_workspace,
-    child,
-    infoset_at,
-    lane_buffer,
-    lane_chance,
-    lane_infoset,
-    player_at,
-    prefetch_node,
-    start,
-    start_lane,
-    utility,
-)
+from counterplay.core.forms import access
+from counterplay.core.forms.access import answers, lane_chance
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.registry import GameSpec
 from counterplay.core.kernels.intrinsics import prefetch
@@ -51,7 +39,6 @@ from counterplay.poker.abstraction.abstraction import (
     make_abstraction,
 )
 from counterplay.poker.abstraction.numbered import DEFAULT_KIND
-from counterplay.poker.betting import rows
 from counterplay.poker.betting.betting import (
     LIMIT,
     NO_FOLD,
@@ -59,8 +46,12 @@ from counterplay.poker.betting.betting import (
     BettingTree,
     PublicNodes,
     betting_tree,
+    buckets_at,
+    first_rows,
+    first_slots,
+    row_of,
+    slots_of,
 )
-from counterplay.poker.betting.rows import buckets_at, first_rows, first_slots, row_of
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.deal import (
     DERIVED,
@@ -121,17 +112,17 @@ def betting_game(
     )
 
 
-@answers(chance_buffer, BettingGame)
+@answers(access.chance_buffer, BettingGame)
 def _chance_buffer(form: Any) -> Any:
     return np.empty(len(form.cards.deck) + DERIVED, dtype=np.int64)
 
 
-@answers(lane_buffer, BettingGame)
+@answers(access.lane_buffer, BettingGame)
 def _lane_buffer(form: Any, many: int) -> Any:
     return np.empty(many * (len(form.cards.deck) + DERIVED), dtype=np.int64)
 
 
-@answers(chance_workspace, BettingGame)
+@answers(access.chance_workspace, BettingGame)
 def _chance_on(form: Any, buffer: Any) -> Any:
     one = len(form.cards.deck) + DERIVED
     return (deal_on if len(buffer) == one else deals_on)(buffer, form.cards.deck)
@@ -170,34 +161,34 @@ def _look_up(cards: Any, chance: Deal, street: Any) -> None:
                 prefetch(cards.river_entry, index(board - len(cards.early)), index(holding))
 
 
-@answers(start, BettingGame)
+@answers(access.start, BettingGame)
 def _start(form: Any, chance: Any, rng: Any) -> Any:
     draw(chance, rng)
     return ZERO
 
 
-@answers(start_lane, BettingGame)
+@answers(access.start_lane, BettingGame)
 def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     draw(lane_chance(form, chance, lane), rng)
     return ZERO
 
 
-@answers(prefetch_node, BettingGame)
+@answers(access.prefetch_node, BettingGame)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
     return None  # the betting tree stays in the cache
 
 
-@answers(child, BettingGame)
+@answers(access.child, BettingGame)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return index(form.nodes.first_child[node]) + action
 
 
-@answers(player_at, BettingGame)
+@answers(access.player_at, BettingGame)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.nodes.player[node]
 
 
-@answers(infoset_at, BettingGame)
+@answers(access.infoset_at, BettingGame)
 def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
     if chance.bucket[index(street), player] == UNKNOWN:
@@ -205,7 +196,7 @@ def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return index(row_of(form.first_row, node, chance.bucket[index(street), player]))
 
 
-@answers(lane_infoset, BettingGame)
+@answers(access.lane_infoset, BettingGame)
 def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
     street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
     if chance.bucket[lane, index(street), player] == UNKNOWN:
@@ -213,7 +204,7 @@ def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
     return index(row_of(form.first_row, node, chance.bucket[lane, index(street), player]))
 
 
-@answers(utility, BettingGame)
+@answers(access.utility, BettingGame)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     stake = form.nodes.stake[node]
     folded = form.nodes.folded[node]
@@ -255,9 +246,10 @@ class HoldemRules:
         """Returns the class that plays matches on real cards, from a higher layer."""
         return import_module("counterplay.poker.match.match").HoldemMatch
 
-    def cfr_br(self, game: Any, settings: Any) -> Any:
+    def cfr_br(self, game: Any, settings: Any, restriction: Any) -> Any:
         """Returns the engine of CFR-BR, from a higher layer."""
-        return import_module("counterplay.poker.vector.cfr_br").HoldemCfrBr(game, settings)
+        engine = import_module("counterplay.poker.vector.cfr_br").HoldemCfrBr
+        return engine(game, settings, restriction)
 
     @property
     def tree(self) -> BettingTree:
@@ -337,8 +329,8 @@ def _made(
 def _shares(
     abstraction: CardAbstraction, betting: BettingRules, folder: Path
 ) -> tuple[np.ndarray, ...]:
-    buckets = _made(abstraction, betting, LIMIT.board[-1], folder)[0]
-    shares = tuple(bucket_shares(buckets, abstraction.counts))
+    buckets, form = _made(abstraction, betting, LIMIT.board[-1], folder)
+    shares = tuple(bucket_shares(buckets, form.cards, abstraction.counts))
     for share in shares:
         share.setflags(write=False)
     return shares
@@ -346,7 +338,7 @@ def _shares(
 
 @lru_cache(maxsize=3)
 def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
-    slots = rows.slots_of(betting_tree(betting), counts)
+    slots = slots_of(betting_tree(betting), counts)
     slots.setflags(write=False)
     return slots
 
@@ -373,6 +365,7 @@ GAME = GameSpec(
         "holdem(buckets=100,kind=percentile)",
         "holdem(preflop=50,flop=20,turn=20,river=10)",
         "holdem(buckets=100,kind=emd)",
+        "holdem(buckets=3,kind=nested)",
         "holdem(kind=sparbot)",
     ),
     arguments=lambda rules: rules.abstraction.arguments,

@@ -12,8 +12,7 @@ from counterplay.core.base.display import mixed_cell
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.plotting import new_figure, save_figure
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree, row_of
 from counterplay.poker.cards.cards import RANKS, holding
 from counterplay.poker.holdem.table import Table, strategy_table
 
@@ -63,9 +62,9 @@ def plot_grid(
     save_figure(draw_grid(strategy, betting, title), Path(path))
 
 
-def grid_html(strategy: Strategy, betting: str = "") -> str:
-    """Returns the grid as an HTML table."""
-    grid = preflop_grid(strategy, betting)
+def grid_html(strategy: Strategy) -> str:
+    """Returns the grid of the first action as an HTML table."""
+    grid = preflop_grid(strategy)
     rows = "".join(
         "<tr>"
         + "".join(
@@ -78,8 +77,7 @@ def grid_html(strategy: Strategy, betting: str = "") -> str:
     key = "".join(
         mixed_cell(name, [1.0], [shade]) for name, shade in zip(ACTIONS, SHADES, strict=True)
     )
-    what = f"after {betting}" if betting else "first action"
-    return f"<table>{rows}</table><table><tr><td>{what}:</td>{key}</tr></table>"
+    return f"<table>{rows}</table><table><tr><td>first action:</td>{key}</tr></table>"
 
 
 def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") -> Any:

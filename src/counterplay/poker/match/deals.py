@@ -25,8 +25,7 @@ from counterplay.core.match.kernels import (
     new_workspace,
 )
 from counterplay.core.match.play import BLOCK, DEFAULT_HANDS
-from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes, row_of
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.cards.deal import (
     N_DEALT,
@@ -151,7 +150,7 @@ def deal_cards(seed: int, block: int, chance: Deal, rng: np.ndarray, out: np.nda
 
 
 @jit(inline=True)
-def _reach_street(
+def reach_street(
     table: Table, chance: Deal, board: int, player: int, street: int, code: np.ndarray
 ) -> None:
     """Appends a player's bucket of this street to its code."""
@@ -183,8 +182,8 @@ def _play_hand(
         if nodes.street[node] != street:
             street = int(nodes.street[node])
             board = find_board(one.cards, chance, street)
-            _reach_street(one, chance, board, 0, street, code)
-            _reach_street(two, chance, board, 1, street, code)
+            reach_street(one, chance, board, 0, street, code)
+            reach_street(two, chance, board, 1, street, code)
         facing = nodes.passive[index(nodes.decision[node])] == 1
         if player == 0:
             action = _draw(one, row_of(one.first_row, node, code[0]), facing, rng)

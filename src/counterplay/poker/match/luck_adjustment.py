@@ -20,8 +20,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.betting.betting import PublicNodes
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import PublicNodes, row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
@@ -35,6 +34,7 @@ from counterplay.poker.holdem.bucket_pairs import (
     pair_values,
 )
 from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.match.deals import reach_street
 from counterplay.poker.players import DEFAULT_GAME
 
 ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
@@ -174,10 +174,8 @@ def hand_correction(
             board = find_board(pairs.cards, chance, street)
             pair = _pair(pairs, chance, street, board, pair)
             correction += mean - value[index(node), pair]
-            bucket = np.int64(bucket_of(one.cards, chance, board, 0, street, code[0]))
-            code[0] = code[0] * one.carry[street] + bucket
-            bucket = np.int64(bucket_of(two.cards, chance, board, 1, street, code[1]))
-            code[1] = code[1] * two.carry[street] + bucket
+            reach_street(one, chance, board, 0, street, code)
+            reach_street(two, chance, board, 1, street, code)
         if step == ZERO:
             return correction
         step -= ONE

@@ -174,13 +174,9 @@ def _remote_setup(
 
 
 def _remote_play(
-    sources: tuple[PlayerSource, PlayerSource],
-    schedule: MatchSchedule,
-    betting: BettingRules,
-    cards: Any,
+    sources: tuple[Any, Any], schedule: MatchSchedule, betting: BettingRules, cards: Any
 ) -> Work:
-    bots = sources[0].player(), sources[1].player()
-    return partial(_play_bots, bots, schedule, betting, cards)
+    return partial(_play_bots, (bot(sources[0]), bot(sources[1])), schedule, betting, cards)
 
 
 def _play_bots(
@@ -258,12 +254,12 @@ def new_log(path: str | Path | None, observer: str | None) -> HandLog | None:
     return HandLog(Path(path), observer)
 
 
-def records(names: tuple[str, str], played: list[PlayedHand], first: int = 0) -> list[HandRecord]:
-    """Played hands as records, numbered from `first` on."""
+def records(names: tuple[str, str], played: list[PlayedHand]) -> list[HandRecord]:
+    """Played hands as records, numbered from 0 on."""
     states = betting_tree(RULES).states
     return [
         HandRecord(
-            first + k,
+            k,
             names[hand.dealer],
             names[1 - hand.dealer],
             states[hand.end].history,
@@ -305,28 +301,15 @@ def check_betting(betting: BettingRules, players: tuple[Any, ...]) -> None:
             raise BadStrategy(f"{player.name} was made for other betting than this game's")
 
 
-class PlayerSource(NamedTuple):
-    """The text that a player was made from, or the player itself."""
-
-    text: str | None
-    instance: Any
-
-    def player(self) -> Any:
-        """The player, in this process."""
-        return self.instance if self.text is None else bot(self.text)
-
-
-def player_sources(players: tuple[Any, Any]) -> tuple[PlayerSource, PlayerSource] | None:
-    """The sources of both players; None where one, such as a notebook's class, stays here."""
-    sources = []
-    for player in players:
-        text = getattr(player, "made_from", None)
-        source = PlayerSource(text, None if text else player)
-        if text is None and type(player).__module__ == "__main__":
+def player_sources(players: tuple[Any, Any]) -> tuple[Any, Any] | None:
+    """What another process makes the players from (by `bot`): their texts, or the players pickled.
+    None where one, such as a notebook's class, stays here."""
+    sources = [getattr(player, "made_from", None) or player for player in players]
+    for source in sources:
+        if type(source).__module__ == "__main__":
             return None
         try:
             ForkingPickler.loads(ForkingPickler.dumps(source))
         except Exception:
             return None
-        sources.append(source)
     return sources[0], sources[1]

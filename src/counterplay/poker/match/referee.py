@@ -3,15 +3,15 @@ may know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.errors import CounterplayError
-from counterplay.poker.betting.betting import NO_FOLD, Betting, BettingTree, betting_tree
+from counterplay.poker.betting.betting import NO_FOLD, BettingTree, betting_tree
 from counterplay.poker.bots.bot import Ending, View
-from counterplay.poker.cards.deal import N_DEALT, Deal, compare, new_deal
+from counterplay.poker.histories.records import settle_deal
 from counterplay.poker.match.deals import SessionDeals
 
 
@@ -90,7 +90,7 @@ def _play_hand(
         view = View(seat, own[seat], cards[4 : 4 + state.on_board], state, node)
         node = moves[node][ask_bot(bots[seat], view, moves[node])]
         state = states[node]
-    won = settle_deal(state, cards, new_deal())
+    won = settle_deal(state, cards)
     board = cards[4 : 4 + state.on_board]
     for seat in (0, 1):
         shown = own[1 - seat] if state.folded == NO_FOLD else None
@@ -111,16 +111,6 @@ def ask_bot(bot: Any, view: View, legal: Iterable[str]) -> str:
             f"{', '.join(legal)}"
         )
     return action
-
-
-def settle_deal(state: Betting, cards: Sequence[int], chance: Deal) -> float:
-    """The payoff of the dealer; `cards`: all nine at a showdown. Changes `chance`."""
-    stake = min(state.paid)
-    if state.folded != NO_FOLD:
-        return -stake if state.folded == 0 else stake
-    chance.deck[:N_DEALT] = cards
-    compare(chance)
-    return stake * float(chance.winner[0])
 
 
 def tell_bot(bot: Any, what: str, argument: Any) -> None:

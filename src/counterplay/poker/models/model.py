@@ -26,11 +26,15 @@ from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
-from counterplay.poker.betting.rows import nodes_and_buckets, row_of
-from counterplay.poker.holdem.game import HoldemRules
-from counterplay.poker.models.c45.file import from_json, to_json
-from counterplay.poker.models.c45.learn import Attribute, Tree, learn
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    STREETS,
+    BettingTree,
+    nodes_and_buckets,
+    row_of,
+)
+from counterplay.poker.models.c45.learn import learn
+from counterplay.poker.models.c45.tree import Attribute, Tree, from_json, to_json
 from counterplay.poker.models.observe import (
     FEATURES,
     UNSEEN,
@@ -107,7 +111,7 @@ def learn_model(
         raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
     if not len(observations.node):
         raise BadParameter(f"no decision of {player!r} to learn from")
-    buckets, tree = buckets_of(observations, game), rules_of(game).tree
+    buckets, tree = buckets_of(observations, game), game.rules.tree
     counts = _direct_counts(observations, buckets, game)
     trees: tuple[Tree, ...] = ()
     if kind == "tree" and unseen == "fractional":
@@ -115,11 +119,11 @@ def learn_model(
         trees = _grow(tree, _matrix(tree, node, buckets), node, action, None, laplace)
     elif unseen == "inferred":
         for _ in range(EM_ROUNDS):
-            counts, _ = infer_counts(observations, game, slots_of(game), _smooth(counts, game))
+            counts, _ = infer_counts(observations, game, _smooth(counts, game))
         for _ in range(TREE_ROUNDS if kind == "tree" else 0):
             trees = _trees_of_counts(counts, game, laplace)
             policy = model_strategy(trees, counts, game).probabilities
-            counts, _ = infer_counts(observations, game, slots_of(game), policy)
+            counts, _ = infer_counts(observations, game, policy)
     sizes = len(np.unique(observations.hand)), len(observations.node)
     strategy = model_strategy(trees, counts, game)
     return OpponentModel(kind, player, game, *sizes, counts, trees, strategy)
@@ -129,8 +133,8 @@ def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> S
     """The strategy of the trees, or of the counts where there are none; legal actions only."""
     shares = count_shares(counts, game)
     if trees:
-        shares = tree_shares(trees, rules_of(game).tree, *_rows(game))
-    shares = np.where(slots_of(game) >= 0, shares, 0.0)
+        shares = tree_shares(trees, game.rules.tree, *_rows(game))
+    shares = np.where(game.rules.slots() >= 0, shares, 0.0)
     shares[shares.sum(axis=1) <= 0, CALL] = 1.0  # no legal action left: a call
     return Strategy.from_weights(game, by_slot(shares, game))
 
@@ -158,23 +162,21 @@ def _grow(
 
 def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tree, ...]:
     """Trees from expected counts: a row for each information set and action, weighted."""
-    slot_of = slots_of(game)
+    slot_of = game.rules.slots()
     infoset, action = np.nonzero(slot_of >= 0)
     weight = counts[slot_of[infoset, action]]
     used = weight > MIN_WEIGHT
     node, bucket = _rows(game)
-    tree, node = rules_of(game).tree, node[infoset[used]]
+    tree, node = game.rules.tree, node[infoset[used]]
     x = _matrix(tree, node, bucket[infoset[used]])
     return _grow(tree, x, node, action[used], weight[used], laplace)
 
 
 def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     """Frequencies shrunk towards those of all decisions of the same kind and bucket."""
-    slot_of, (node, bucket) = slots_of(game), _rows(game)
+    slot_of, (node, bucket) = game.rules.slots(), _rows(game)
     table = by_action(counts, game)
-    group = (
-        decision_kind(rules_of(game).tree, node) * max(rules_of(game).abstraction.counts) + bucket
-    )
+    group = decision_kind(game.rules.tree, node) * max(game.rules.abstraction.counts) + bucket
     pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
@@ -188,14 +190,9 @@ def _matrix(tree: BettingTree, node: np.ndarray, buckets: np.ndarray) -> np.ndar
     return np.column_stack([node_features(tree)[node], bucket])
 
 
-def rules_of(game: Game) -> HoldemRules:
-    rules: HoldemRules = game.rules
-    return rules
-
-
 def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Node and bucket of every information set."""
-    return nodes_and_buckets(rules_of(game).tree, rules_of(game).abstraction.counts)
+    return nodes_and_buckets(game.rules.tree, game.rules.abstraction.counts)
 
 
 def tree_shares(
@@ -209,20 +206,15 @@ def tree_shares(
     return shares
 
 
-def slots_of(game: Game) -> np.ndarray:
-    """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
-    return rules_of(game).slots()
-
-
 def by_action(values: np.ndarray, game: Game) -> np.ndarray:
     """float64[information sets, 3] from float64[slots]; 0 where an action is illegal."""
-    slots = slots_of(game)
+    slots = game.rules.slots()
     return np.where(slots >= 0, values[np.maximum(slots, 0)], 0.0)
 
 
 def by_slot(table: np.ndarray, game: Game) -> np.ndarray:
     """float64[slots] from float64[information sets, 3]."""
-    slots, values = slots_of(game), np.zeros(game.n_slots)
+    slots, values = game.rules.slots(), np.zeros(game.n_slots)
     values[slots[slots >= 0]] = table[slots >= 0]
     return values
 
@@ -230,12 +222,12 @@ def by_slot(table: np.ndarray, game: Game) -> np.ndarray:
 def _direct_counts(observations: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     """float64[slots]: numbers of observations; those with hidden cards are spread over the buckets
     by their probability."""
-    form, slot_of = game.form, slots_of(game)
+    form, slot_of = game.form, game.rules.slots()
     counts = np.zeros(game.n_slots)
     node, action, visible = observations.node, observations.action, buckets != UNSEEN
     rows = row_of(form.first_row, node[visible], buckets[visible])
     np.add.at(counts, slot_of[rows, action[visible]], 1.0)
-    dealt = rules_of(game).bucket_shares()
+    dealt = game.rules.bucket_shares()
     hidden = np.column_stack([node[~visible], action[~visible]])
     for (n, a), times in zip(*np.unique(hidden, axis=0, return_counts=True), strict=True):
         shares = dealt[form.nodes.street[n]]

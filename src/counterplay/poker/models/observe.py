@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +27,14 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import Cards
-from counterplay.poker.betting.betting import ACTIONS, LETTER, RAISE, BettingTree, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    RAISE,
+    BettingRules,
+    BettingTree,
+    betting_tree,
+    row_of,
+)
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import (
     FIRST_OF_BOARD,
@@ -62,17 +68,34 @@ class Observations(NamedTuple):
         return Observations(*(column[rows] for column in self))
 
 
-@cache
-def _decisions(betting: str, seat: int) -> tuple[tuple[int, int], ...]:
-    """(node, action) of every decision of a seat in the hand `betting`."""
-    tree = betting_tree(RULES)
-    decisions, node = [], 0
-    for letter in betting.replace("/", ""):
-        action = LETTER[letter]
-        if tree.nodes.player[node] == seat:
-            decisions.append((node, ACTIONS.index(action)))
+class SeatDecisions(NamedTuple):
+    """The d decisions of one seat in a hand."""
+
+    node: np.ndarray  # int64[d]
+    action: np.ndarray  # int64[d]: 0 fold, 1 call, 2 raise
+    street: np.ndarray  # int64[d]
+    cost: np.ndarray  # float64[d]: loss by folding there; NaN where folding is illegal
+
+
+@lru_cache(maxsize=1 << 15)
+def seat_decisions(rules: BettingRules, history: str, seat: int) -> SeatDecisions:
+    """The decisions of a seat on the path to `history`."""
+    tree = betting_tree(rules)
+    rows: list[tuple[int, int, int, float]] = []
+    node = 0
+    for letter in history.replace("/", ""):
+        state = tree.states[node]
+        action = next(name for name in tree.actions[node] if name[0] == letter)
+        if state.player() == seat:
+            facing = state.paid[seat] < state.paid[1 - seat]
+            cost = state.paid[seat] if facing else np.nan
+            rows.append((node, ACTIONS.index(action), state.round, cost))
         node = tree.moves[node][action]
-    return tuple(decisions)
+    table = np.array(rows).reshape(-1, 4)
+    node_of, action_of, street = (
+        np.ascontiguousarray(table[:, k], dtype=np.int64) for k in range(3)
+    )
+    return SeatDecisions(node_of, action_of, street, np.ascontiguousarray(table[:, 3]))
 
 
 def observe(hands: Iterable[HandRecord], player: str) -> Observations:
@@ -87,7 +110,8 @@ def observe(hands: Iterable[HandRecord], player: str) -> Observations:
             continue
         cards = hand.cards(player) or (UNSEEN, UNSEEN)
         board = hand.board + (UNSEEN,) * (5 - len(hand.board))
-        for node, action in _decisions(hand.betting, hand.seat(player)):
+        decisions = seat_decisions(RULES, hand.betting, hand.seat(player))
+        for node, action in zip(decisions.node.tolist(), decisions.action.tolist(), strict=True):
             rows.append((node, action, cards[0], cards[1], played))
             boards.append(board)
         played += 1
@@ -185,20 +209,6 @@ class InferenceWorkspace(NamedTuple):
     holdings: np.ndarray  # int64[1326, 2]
 
 
-def prepare(observations: Observations, game: Game, slot_of: np.ndarray) -> Inference:
-    form = game.form
-    hands = np.flatnonzero(np.diff(observations.hand, prepend=-1))
-    return Inference(
-        np.append(hands, len(observations.node)).astype(np.int64),
-        row_of(form.first_row, observations.node, 0).astype(np.int64),
-        observations.action.astype(np.int64),
-        form.nodes.street[observations.node].astype(np.int64),
-        observations.cards.astype(np.int64),
-        observations.board.astype(np.int64),
-        np.ascontiguousarray(slot_of),
-    )
-
-
 @jit(inner=True)
 def _weigh(
     data: Inference, low: int, high: int, policy: np.ndarray, work: InferenceWorkspace
@@ -258,12 +268,23 @@ def expected_counts(
 
 
 def infer_counts(
-    observations: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray
+    observations: Observations, game: Game, policy: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """float64[slots]: expected number of observations of each action under `policy`, and the log
     likelihood of the hands with hidden cards."""
-    data, cards = prepare(observations, game, slot_of), game.form.cards
-    hands = len(data.start) - 1
+    form, node = game.form, observations.node
+    starts = np.flatnonzero(np.diff(observations.hand, prepend=-1))
+    arrays = (
+        np.append(starts, len(node)),
+        row_of(form.first_row, node, 0),
+        observations.action,
+        form.nodes.street[node],
+        observations.cards,
+        observations.board,
+        game.rules.slots(),
+    )
+    data = Inference(*(np.ascontiguousarray(array, dtype=np.int64) for array in arrays))
+    hands = len(starts)
     borders = [hands * k // CHUNKS for k in range(CHUNKS + 1)]
 
     def chunk(k: int) -> tuple[np.ndarray, float]:
@@ -271,7 +292,7 @@ def infer_counts(
         part = data._replace(start=data.start[borders[k] : borders[k + 1] + 1])
         holdings = HOLDING_CARDS.astype(np.int64)
         work = InferenceWorkspace(np.zeros(N_HOLDINGS), bucket, new_deal(), holdings)
-        return counts, float(expected_counts(cards, part, policy, work, counts))
+        return counts, float(expected_counts(form.cards, part, policy, work, counts))
 
     with ThreadPoolExecutor(cores()) as pool:
         chunks = list(pool.map(chunk, range(CHUNKS)))

@@ -8,7 +8,6 @@ The range kernels also serve `poker/adaptive/bandit.py`.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +16,12 @@ from counterplay.core.base.errors import BadStrategy
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingRules, betting_tree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import NO_FOLD, row_of
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.models.observe import SeatDecisions, seat_decisions
 
 NO_CARD = -1
 MIN_PROBABILITY = 0.02  # of any action under a model, so that one surprise does not refute it
@@ -35,15 +34,6 @@ class StrategyStack(NamedTuple):
     cards: Any
     first_row: np.ndarray  # int32[n]
     policy: np.ndarray  # float64[r, 3, k]
-
-
-class SeatDecisions(NamedTuple):
-    """The d decisions of one seat in a hand."""
-
-    node: np.ndarray  # int64[d]
-    action: np.ndarray  # int64[d]: 0 fold, 1 call, 2 raise
-    street: np.ndarray  # int64[d]
-    cost: np.ndarray  # float64[d]: loss by folding there; NaN where folding is illegal
 
 
 class RangeWorkspace(NamedTuple):
@@ -80,27 +70,6 @@ def padded_board(board: tuple[int, ...]) -> np.ndarray:
     padded = np.full(5, NO_CARD, dtype=np.int64)
     padded[: len(board)] = board
     return padded
-
-
-@lru_cache(maxsize=1 << 15)
-def seat_decisions(rules: BettingRules, history: str, seat: int) -> SeatDecisions:
-    """The decisions of a seat on the path to `history`."""
-    tree = betting_tree(rules)
-    rows: list[tuple[int, int, int, float]] = []
-    node = 0
-    for letter in history.replace("/", ""):
-        state = tree.states[node]
-        action = next(name for name in tree.actions[node] if name[0] == letter)
-        if state.player() == seat:
-            facing = state.paid[seat] < state.paid[1 - seat]
-            cost = state.paid[seat] if facing else np.nan
-            rows.append((node, ACTIONS.index(action), state.round, cost))
-        node = tree.moves[node][action]
-    table = np.array(rows).reshape(-1, 4)
-    node_of, action_of, street = (
-        np.ascontiguousarray(table[:, k], dtype=np.int64) for k in range(3)
-    )
-    return SeatDecisions(node_of, action_of, street, np.ascontiguousarray(table[:, 3]))
 
 
 @jit(inner=True)

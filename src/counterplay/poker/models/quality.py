@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.betting.betting import ACTIONS, BettingTree
-from counterplay.poker.betting.rows import row_of
+from counterplay.poker.betting.betting import ACTIONS, BettingTree, row_of
 from counterplay.poker.models.model import (
     OpponentModel,
     count_shares,
     decision_kind,
-    rules_of,
     tree_shares,
 )
 from counterplay.poker.models.observe import UNSEEN, Observations, buckets_of
@@ -60,14 +58,14 @@ class Quality:
 def predict(model: OpponentModel, observations: Observations) -> np.ndarray:
     """float64[n, 3]: the model's probabilities of legal actions at observed decisions, averaged
     over hidden buckets."""
-    buckets, tree = buckets_of(observations, model.game), rules_of(model.game).tree
+    buckets, tree = buckets_of(observations, model.game), model.game.rules.tree
     node = observations.node
     if model.trees:
         shares = tree_shares(model.trees, tree, node, buckets)
     else:
         form, table = model.game.form, count_shares(model.counts, model.game)
         shares = table[row_of(form.first_row, node, np.maximum(buckets, 0))]
-        dealt = rules_of(model.game).bucket_shares()
+        dealt = model.game.rules.bucket_shares()
         for k in np.flatnonzero(buckets == UNSEEN):
             prior = dealt[tree.nodes.street[node[k]]]
             shares[k] = prior @ table[row_of(form.first_row, node[k], np.arange(len(prior)))]
@@ -88,7 +86,7 @@ def assess(model: OpponentModel, trained_on: Observations, held_out: Observation
         raise BadParameter(
             "too few decisions to learn from some and hold some out; give more hands"
         )
-    rows, tree = np.arange(len(held_out.node)), rules_of(model.game).tree
+    rows, tree = np.arange(len(held_out.node)), model.game.rules.tree
     shares = predict(model, held_out)
     loss = -np.log(shares[rows, held_out.action])
     kinds = decision_kind(tree, trained_on.node), decision_kind(tree, held_out.node)

@@ -29,9 +29,8 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.poker.betting.betting import STREETS
-from counterplay.poker.betting.rows import nodes_and_buckets
-from counterplay.poker.models.model import by_action, by_slot, decision_kind, slots_of
+from counterplay.poker.betting.betting import STREETS, nodes_and_buckets
+from counterplay.poker.models.model import by_action, by_slot, decision_kind
 from counterplay.poker.models.observe import Observations, infer_counts
 
 ALPHA = 0.05  # of all statements together
@@ -142,7 +141,7 @@ def tilted_model(
     policy = (start or prior).probabilities
     counts = np.zeros((game.n_infosets, 3))
     for _ in range(rounds):
-        expected, _ = infer_counts(observations, game, slots_of(game), policy)
+        expected, _ = infer_counts(observations, game, policy)
         counts = by_action(expected, game)
         policy = by_slot(pools.tilt(counts, confirmed), game)
     trust = p_max * np.clip(1.0 - half_width(evidence.n) / MAX_HALF_WIDTH, 0.0, 1.0)
@@ -154,7 +153,7 @@ class _Pools:
 
     def __init__(self, game: Game, prior: Strategy) -> None:
         tree = game.rules.tree
-        self.legal = slots_of(game) >= 0
+        self.legal = game.rules.slots() >= 0
         node, bucket = nodes_and_buckets(tree, game.rules.abstraction.counts)
         self.kind = decision_kind(tree, node)
         self.pool = self.kind * max(game.rules.abstraction.counts) + bucket

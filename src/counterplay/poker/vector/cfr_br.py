@@ -10,9 +10,11 @@ Deviations: the adversary moves first in the trunk too. Its regrets include the 
 the learner's values are computed, or a learner would face uniform play on every flop that it sees
 for the first time; and on the flop they are shrunk to those of buckets (`trunk.py`).
 
-With models and p the adversary is that of a restricted Nash response (Johanson, Zinkevich & Bowling
-2007): with probability p, decided before the hand, it plays the model instead. Both parts are
-evaluated in one pass: the adversary starts with reach 1 - p, the model with reach p.
+With models the adversary is that of a robust response. Restricted Nash (Johanson, Zinkevich &
+Bowling 2007): with probability p, decided before the hand, it plays the model instead. Both parts
+are evaluated in one pass: the adversary starts with reach 1 - p, the model with reach p.
+Data-biased (Johanson & Bowling 2009): at each of the model's information sets it follows the model
+with probability Pconf (`biased.py`).
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, TooLarge
 from counterplay.core.base.memory import available_bytes, fits
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.restricted import Restriction
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
-from counterplay.core.solvers.cfr_br import CfrBrSettings, run_seats
+from counterplay.core.solvers.cfr_br import SEATS, CfrBrSettings, run_seats
+from counterplay.poker.holdem.table import code_counts, form_table
+from counterplay.poker.vector.biased import BiasedSeat
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
 from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import (
@@ -39,6 +44,7 @@ from counterplay.poker.vector.learner_tables import (
     average_policy,
     new_tables,
     slot_values,
+    table_blocks,
     table_bytes,
 )
 from counterplay.poker.vector.public_tree import Street, streets_of
@@ -62,8 +68,9 @@ TRUNK_STREETS = 2  # at most: below, single holdings are too many for tables
 
 
 class VectorCfrBr:
-    """One learner in both seats. `cut`: the street from which the adversary best-responds;
-    `models[j]`: the model of player j."""
+    """One learner in `seats`. `cut`: the street from which the adversary best-responds;
+    `models[j]`: the model of player j, whom it replaces with probability p. Data-biased, if p is
+    None: the probabilities of the models are Pconf(I) · σ(I, a)."""
 
     def __init__(
         self,
@@ -73,36 +80,42 @@ class VectorCfrBr:
         *,
         cut: int,
         dtype: Any = np.float64,
-        models: tuple[FixedSeat, FixedSeat] | None = None,
-        p: float = 0.0,
+        seats: tuple[int, ...] = (0, 1),
+        models: Mapping[int, FixedSeat] | None = None,
+        p: float | None = 0.0,
     ) -> None:
-        self.chance, self.streets, self.cut = chance, streets, cut
-        self._models, self._p = models, p
+        self.chance, self.streets, self.cut, self._seats = chance, streets, cut, seats
+        self._models, self._p = models or {}, p
         trunk_rows, trunk = HoldingRows(chance, cut), streets[:cut]
         self.tables: LearnerTables = new_tables(streets, row_map, np.float64)
         self.trunk: LearnerTables = new_tables(trunk, trunk_rows, dtype, average=False)
-        self._learners = [
-            LearnerSeat(chance, streets, i, row_map.copy(), self.tables, dtype) for i in (0, 1)
-        ]
+        self._learners = {
+            i: LearnerSeat(chance, streets, i, row_map.copy(), self.tables, dtype) for i in seats
+        }
         self._prior = new_prior(trunk, row_map)
-        self._adversaries = [
-            TrunkSeat(chance, trunk, j, trunk_rows, self.trunk, dtype, row_map.copy(), self._prior)
-            for j in (0, 1)
-        ]
-        self._best = [BestSeat(chance, streets, j, dtype) for j in (0, 1)]
-        self._traversals = [Traversal(chance, streets, dtype) for _ in (0, 1)]
+        others = [1 - i for i in seats]
+        self._adversaries = {
+            j: TrunkSeat(
+                chance, trunk, j, trunk_rows, self.trunk, dtype, row_map.copy(), self._prior
+            )
+            for j in others
+        }
+        self._best = {j: BestSeat(chance, streets, j, dtype) for j in others}
+        self._faced = {j: self._restricted(self._adversaries[j], trunk, dtype) for j in others}
+        self._faced_best = {j: self._restricted(self._best[j], streets, dtype) for j in others}
+        self._traversals = {i: Traversal(chance, streets, dtype) for i in seats}
 
     def iterate(self, rng: np.random.Generator, step: Step = STEP, threads: int = 1) -> None:
-        """Updates both seats on a sampled board."""
+        """Updates the seats on a sampled board."""
         board, boards = self.chance.root(), []
         for k in range(1, self.cut + 1):
             board = self.chance.sample(k, board, rng)
             boards.append(board)
-        run_seats(threads, lambda i: self._iterate_seat(i, boards, step))
+        run_seats(threads, lambda i: self._iterate_seat(i, boards, step), self._seats)
 
     def _iterate_seat(self, i: int, boards: list[DealtBoard], step: Step) -> None:
-        traversal, adversary = self._traversals[i], self._best[1 - i]
-        path = [traversal.begin(self._learners[i], self._faced(adversary))]
+        traversal = self._traversals[i]
+        path = [traversal.begin(self._learners[i], self._faced_best[1 - i])]
         for level, dealt in zip(traversal.levels[1:], boards, strict=False):
             level.deal(dealt)
             path.append(level)
@@ -134,7 +147,8 @@ class VectorCfrBr:
     def _update_seat(self, i: int, path: list[BoardLevel], step: Step) -> None:
         """Updates the learner in seat i, and its adversary in the trunk."""
         learner, adversary = self._learners[i], self._adversaries[1 - i]
-        traversal, faced = self._traversals[i], self._faced(adversary)
+        traversal, faced = self._traversals[i], self._faced[1 - i]
+        free = faced.parts[0][0]  # what the adversary plays where it is not the model
         *trunk, cut = path
         for level in trunk:
             learner.set_board(level)
@@ -146,10 +160,10 @@ class VectorCfrBr:
         self._best[1 - i].clear()
         self._respond(cut, i, 1.0)
         for level in reversed(trunk):
-            adversary.set_board(level)
+            free.set_board(level)
             action_value = adversary.action_value[level.k]
             traversal.evaluate(
-                level, adversary, learner, scale=self._scale(level.k), action_value=action_value
+                level, free, learner, scale=self._scale(level.k), action_value=action_value
             )
             adversary.update(level, step)
         for level in trunk:  # by the regrets that now include this board
@@ -181,15 +195,20 @@ class VectorCfrBr:
                 level, best.player, lambda below, size: self._respond(below, i, size)
             )
             scale = 1.0 / self.chance.n_deals[level.k + 1]
+        own: Any = best
+        if self._biased(best.player):
+            own = self._models[best.player]
+            own.set_board(level)
         traversal.evaluate(
-            level, best, learner, best=True, scale=scale, times=times, record=best.choices(level)
-        )
+            level, own, learner, best=True, bias=own is not best, scale=scale, times=times,
+            record=best.choices(level),
+        )  # fmt: skip
 
     def _evaluate_learner(self, level: BoardLevel, i: int, times: float, share: float) -> None:
         """Computes the learner's values against these choices. `share`: of this board among the
         boards of its street that follow the cut."""
         learner, traversal = self._learners[i], self._traversals[i]
-        faced = self._faced(self._best[1 - i])
+        faced = self._faced_best[1 - i]
         learner.set_board(level)
         faced.set_board(level)
         learner.add_reach(level, share)
@@ -209,18 +228,30 @@ class VectorCfrBr:
             level, learner, faced, scale=scale, times=times, action_value=action_value
         )
 
-    def _faced(self, adversary: LearnerSeat | BestSeat) -> Seat:
+    def _biased(self, player: int) -> bool:
+        return self._p is None and player in self._models
+
+    def _restricted(
+        self, adversary: LearnerSeat | BestSeat, streets: tuple[Street, ...], dtype: Any
+    ) -> Seat:
         """Returns what the learner plays against: the adversary, restricted to its model."""
-        if self._models is None:
+        if adversary.player not in self._models:
             return adversary
-        return RestrictedSeat(adversary, self._models[adversary.player], self._p)
+        model = self._models[adversary.player]
+        if self._p is None:
+            return BiasedSeat(adversary, model.copy(), streets, dtype)
+        return RestrictedSeat(adversary, model, self._p)
 
 
 class HoldemCfrBr:
     """CFR-BR in hold'em, on processors or on a device, as an engine of the solver. Iteration t
-    draws its board from the seed and t, so that a run can be continued anywhere."""
+    draws its board from the seed and t, so that a run can be continued anywhere. With a
+    `restriction` the learner has one seat, the other one than the restricted player."""
 
-    def __init__(self, game: Game, settings: CfrBrSettings, device: Any = None) -> None:
+    def __init__(
+        self, game: Game, settings: CfrBrSettings, restriction: Restriction | None = None,
+        device: Any = None,
+    ) -> None:  # fmt: skip
         rules, form, counts = game.rules, game.form, game.rules.abstraction.counts
         if rules.betting.board[-1] != rules.on_board:
             raise BadParameter(
@@ -233,17 +264,25 @@ class HoldemCfrBr:
         deck, rows = tuple(form.cards.deck.tolist()), BucketRows(form.cards, counts)
         chance = HoldemChance(deck, rules.betting.board, symmetric=rules.abstraction.deck.full)
         cut = min(len(streets) - 1, TRUNK_STREETS)
+        seats = tuple(range(SEATS)) if restriction is None else (1 - restriction.player,)
+        models = _models(chance, streets, game, restriction)
+        p = restriction.p if restriction is not None else 0.0
         self._trainer: VectorCfrBr | DeviceCfrBr
         if settings.backend == "cuda":
             if settings.threads != 1:
                 raise BadParameter("with backend=cuda processors only deal; leave out threads")
+            if p is None:
+                raise BadParameter("on a device p is decided before the hand: use rnr, not dbr")
             self._trainer = DeviceCfrBr(
-                chance, streets, rows, cut=cut, seed=settings.seed, device=device or NEW_DEVICE()
-            )
+                chance, streets, rows, cut=cut, seed=settings.seed, device=device or NEW_DEVICE(),
+                model=next(iter(models.values()), None), p=p,
+            )  # fmt: skip
         else:
             _check_memory(game, chance, streets, rows, cut)
-            self._trainer = VectorCfrBr(chance, streets, rows, cut=cut, dtype=DTYPE)
-        self._nodes = 2 * sum(
+            self._trainer = VectorCfrBr(
+                chance, streets, rows, cut=cut, dtype=DTYPE, seats=seats, models=models, p=p
+            )
+        self._nodes = len(seats) * sum(
             n * int((street.public_node[:, street.player >= 0] >= 0).sum())
             for n, street in zip(_holdings(chance, cut), streets, strict=True)
         )
@@ -279,6 +318,21 @@ class HoldemCfrBr:
 
     def _slots(self, blocks: list[np.ndarray]) -> np.ndarray:
         return slot_values(self._streets, blocks, self._game.form)
+
+
+def _models(
+    chance: HoldemChance, streets: tuple[Street, ...], game: Game, restriction: Restriction | None
+) -> dict[int, FixedSeat]:
+    """Returns the restricted player with its model, in the model's own card abstraction."""
+    if restriction is None:
+        return {}
+    table, tree = form_table(restriction.model), game.rules.tree
+    check_suits(table.cards)
+    if restriction.p is None:
+        table = table._replace(policy=table.policy * restriction.trust[:, None])
+    rows = BucketRows(table.cards, code_counts(table, tree), table.carry)
+    policy, player = table_blocks(tree, streets, table), restriction.player
+    return {player: FixedSeat(chance, streets, player, rows, policy, DTYPE)}
 
 
 def _holdings(chance: HoldemChance, cut: int) -> list[int]:

@@ -145,6 +145,21 @@ def _fill_next_street(
     return most
 
 
+class ModelRows(NamedTuple):
+    """The rows of another seat on the boards of a batch."""
+
+    words: np.ndarray  # uint32[b, n]: as in `BoardBatch`
+    row: np.ndarray  # uint16[b, holdings]: of each holding, or NO_HOLDING
+
+
+def model_rows(batch: BoardBatch, row: np.ndarray) -> ModelRows:
+    """Returns the batch with other rows: int64[b, holdings]."""
+    low, high = (batch.words & 63).astype(np.int64), (batch.words >> 6 & 63).astype(np.int64)
+    of_holding = np.take_along_axis(row, high * (high - 1) // 2 + low, 1).astype(np.uint32)
+    live = np.where(batch.position == NO_HOLDING, NO_HOLDING, row).astype(np.uint16)
+    return ModelRows(batch.words & 4095 | of_holding << 12, live)
+
+
 class IterationBoards(NamedTuple):
     """The boards of one iteration: a path to the cut, and all boards that follow."""
 
@@ -153,15 +168,19 @@ class IterationBoards(NamedTuple):
     adversary: list[BoardBatch]  # with the adversary's, for each street of the trunk
     classes: ClassBatch  # of the learner's holdings on the last street
     most_classes: int  # on any of its boards
+    model: list[ModelRows]  # the model's rows for each street; empty if they are the learner's
 
 
 class IterationBoardSource:
-    """Lists the boards of coming iterations in threads."""
+    """Lists the boards of coming iterations in threads; `model`: the rows of a model that has
+    others than the learner."""
 
     def __init__(
-        self, chance: HoldemChance, n_streets: int, row_map: BucketRows, cut: int, seed: int
-    ) -> None:
+        self, chance: HoldemChance, n_streets: int, row_map: BucketRows, cut: int, seed: int,
+        model: BucketRows | None = None,
+    ) -> None:  # fmt: skip
         self._chance, self._n_streets, self._row_map = chance, n_streets, row_map
+        self._model = model
         self._cut, self._seed, self._next = cut, seed, 1
         n = len(chance.deck)
         self._n_holdings = [comb(n - size, 2) for size in chance.sizes]
@@ -203,13 +222,32 @@ class IterationBoardSource:
         classes = new_classes(n_boards, n, rows.count(last))
         if not self._n_children:
             most = fill_classes(0, board, path_class, learner[-1], classes)
-            return IterationBoards(path, learner, adversary, classes, most)
+            model = self._model_rows(path, learner)
+            return IterationBoards(path, learner, adversary, classes, most, model)
         batch = new_batch(n_boards, n, chance.n_holdings, rows.count(last))
         learner.append(batch)
         most = _fill_next_street(
             chance.deck, work, rows.cards, last, chance.sizes[cut], row, path_class, batch, classes
         )
-        return IterationBoards(path, learner, adversary, classes, most)
+        model = self._model_rows(path, learner)
+        return IterationBoards(path, learner, adversary, classes, most, model)
+
+    def _model_rows(self, path: list[DealtBoard], learner: list[BoardBatch]) -> list[ModelRows]:
+        """Returns the rows of the model on the learner's boards."""
+        if self._model is None:
+            return []
+        rows, out = self._model.copy(), []
+        boards = [[dealt] for dealt in path]
+        if self._n_children:  # in the order of `_fill_next_street`
+            cut = path[-1]
+            cards = [card for card in self._chance.deck.tolist() if card not in cut.cards]
+            boards.append([cut._replace(cards=(*cut.cards, card)) for card in cards])
+        for k, (dealt, batch) in enumerate(zip(boards, learner, strict=True)):
+            row = np.zeros((len(dealt), self._chance.n_holdings), dtype=np.int64)
+            for board, of_holding in zip(dealt, row, strict=True):
+                rows.fill(k, board, of_holding)
+            out.append(model_rows(batch, row))
+        return out
 
     def _one_board(self, k: int, board: Board, row: np.ndarray, rows: int) -> BoardBatch:
         batch = new_batch(1, self._n_holdings[k], self._chance.n_holdings, rows)

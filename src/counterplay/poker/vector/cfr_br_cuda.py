@@ -1,12 +1,14 @@
 """CFR-BR on a CUDA device (`cfr_br.py` describes the algorithm).
 
 All streets are traversed on the device: an iteration is a board at the cut and every board that
-follows. Sums are taken in a fixed order, so a seed gives the same bits on one kind of device.
+follows. Sums are taken in a fixed order, so a seed gives the same bits on one kind of device. A
+model that the adversary follows with probability p has its own rows and its own reach; on the last
+street its ranges are added to those of the adversary before they are multiplied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +20,21 @@ from counterplay.poker.vector.cfr_br_boards import (
     BoardBatch,
     IterationBoards,
     IterationBoardSource,
+    ModelRows,
 )
 from counterplay.poker.vector.cfr_br_source import choice_masks
-from counterplay.poker.vector.cfr_br_street import CHUNKS, THREADS, CfrBrStreet, reused_buffer
+from counterplay.poker.vector.cfr_br_street import (
+    CHUNKS,
+    THREADS,
+    CfrBrStreet,
+    ModelSeat,
+    reused_buffer,
+)
 from counterplay.poker.vector.chance import HoldemChance
 from counterplay.poker.vector.cuda_columns import columns_of
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.traversal import Step
+from counterplay.poker.vector.traversal import FixedSeat, Step
 from counterplay.poker.vector.trunk import PRIOR_VISITS, has_prior
 
 IN_USE = 16  # iterations whose boards stay on the device
@@ -69,11 +78,12 @@ class _StreetSeat(NamedTuple):
 
 
 class DeviceCfrBr:
-    """One learner in both seats; `cut` is the last street or the one before it."""
+    """One learner in both seats; `cut` is the last street or the one before it. With a `model`,
+    which its opponent plays with probability p, the learner has one seat."""
 
     def __init__(
         self, chance: HoldemChance, streets: tuple[Street, ...], row_map: BucketRows, *, cut: int,
-        seed: int, device: Any = None,
+        seed: int, device: Any = None, model: FixedSeat | None = None, p: float = 0.0,
     ) -> None:  # fmt: skip
         if not len(streets) - 2 <= cut < len(streets):
             raise BadParameter(
@@ -82,15 +92,22 @@ class DeviceCfrBr:
             )
         self._chance, self._cut, self._last = chance, cut, len(streets) - 1
         self.device = device = device or Device()
-        self._source = IterationBoardSource(chance, len(streets), row_map, cut, seed)
+        self._seats = (0, 1) if model is None else (1 - model.player,)
+        self._p = 0.0 if model is None else p
+        rows: Any = None if model is None else model.row_map
+        shared = rows is None or rows.same_rows(row_map)
+        self._source = IterationBoardSource(
+            chance, len(streets), row_map, cut, seed, None if shared else rows
+        )
         needed, free = self._bytes(streets, row_map), device.free_bytes()
+        needed += 0 if model is None else self._bytes(streets, rows) // 2
         if needed > free:
             raise TooLarge(
                 f"cfr-br takes about {needed / 1e9:.1f} GB on the device, and {free / 1e9:.1f} GB "
                 f"are free there; use fewer buckets"
             )
         with device.stream:
-            self._allocate(streets, row_map)
+            self._allocate(streets, row_map, model)
 
     def _bytes(self, streets: tuple[Street, ...], row_map: BucketRows) -> int:
         """Returns the size of the tables and the largest buffers."""
@@ -106,11 +123,22 @@ class DeviceCfrBr:
             total += 4 * (columns + 2) * boards * n * starts
         return total
 
-    def _allocate(self, streets: tuple[Street, ...], row_map: BucketRows) -> None:
+    def _allocate(
+        self, streets: tuple[Street, ...], row_map: BucketRows, model: FixedSeat | None
+    ) -> None:
         device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
+        codes = [0 if model is None else model.row_map.count(k) for k in range(len(streets))]
         self._learner = [
-            CfrBrStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
+            CfrBrStreet(device, street, row_map.count(k), n, model_rows=codes[k])
+            for k, street in enumerate(streets)
         ]
+        self._model: list[CfrBrStreet] = []
+        for k, street in enumerate(streets if model is not None else ()):
+            played = CfrBrStreet(device, street, codes[k], n, fixed=True)
+            table, policy = played.new_table(1), model.policy[k]  # type: ignore[union-attr]
+            table[0][...] = device.put(played.from_block(policy).astype(table.dtype))
+            played.match_regrets(table[0])  # of probabilities are the probabilities
+            self._model.append(played)
         shrunk = {k: row_map.count(k) for k in range(cut) if has_prior(row_map, k)}
         self._adversary = [
             CfrBrStreet(device, street, n, n, shrunk.get(k, 0))
@@ -132,7 +160,10 @@ class DeviceCfrBr:
         self._in_use: list[Any] = []
         self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
         self._no_choice = device.zeros((1,), np.uint16)
-        self._root = device.put(chance.possible[:, None].astype(np.float32))
+        possible = chance.possible[:, None].astype(np.float32)
+        self._root = device.put(possible)
+        self._free_root = device.put(np.float32(1.0 - self._p) * possible)
+        self._model_root = device.put(np.float32(self._p) * possible)
 
     def iterate(self, t: int, step: Step) -> None:
         """Updates both seats on the board of iteration t."""
@@ -141,21 +172,23 @@ class DeviceCfrBr:
             self._update(boards, step)
 
     def _update(self, boards: IterationBoards, step: Step) -> None:
-        batches = [*boards.learner, *boards.adversary, boards.classes]
+        batches = [*boards.learner, *boards.adversary, *boards.model, boards.classes]
         put = iter(self.device.put_ahead([array for batch in batches for array in batch]))
         on_device: list[Any] = [type(batch)(*(next(put) for _ in batch)) for batch in batches]
-        *both, classes = on_device
-        learner, adversary = both[: len(boards.learner)], both[len(boards.learner) :]
+        left, classes = iter(on_device), on_device[-1]
+        lists = (boards.learner, boards.adversary, boards.model)
+        learner, adversary, model = ([next(left) for _ in one] for one in lists)
         self._in_use.append(on_device)
         if len(self._in_use) > IN_USE:  # the device may still read them
             self.device.wait()
             self._in_use.clear()
         blocks = [board.number for board in boards.path[: self._cut]]
         self._learner[-1].set_boards(learner[-1], classes, boards.most_classes)
-        for i in (0, 1):
+        for i in self._seats:
             for k, street in enumerate(self._learner):
                 street.match_regrets(self.regret[k][0])
-            self._traverse(i, learner, adversary, blocks, step)
+            models = self._model_seats(1 - i, model or learner)
+            self._traverse(i, learner, adversary, models, blocks, step)
             for k, street in enumerate(self._learner):
                 tables = self.regret[k][0], self.strategy_sum[k][0]
                 street.update(i, step, *tables)
@@ -187,14 +220,27 @@ class DeviceCfrBr:
         with self.device.stream:
             return [street.as_block(self.device.get(array[0])) for street, array in pairs]
 
+    def _model_seats(
+        self, j: int, boards: Sequence[BoardBatch | ModelRows]
+    ) -> Sequence[ModelSeat | None]:
+        """Returns the part of player j that follows the model, by street."""
+        if not self._model:
+            return [None] * len(self._learner)
+        seats, reach = [], self._model_root
+        for k, (street, rows) in enumerate(zip(self._model, boards, strict=True)):
+            seats.append(ModelSeat(street, rows.words, reach))
+            if k < self._last:
+                reach = self._pass_down("model", k, j, street, rows, reach)
+        return seats
+
     def _traverse(
-        self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch], blocks: list[int],
-        step: Step,
+        self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch],
+        models: Sequence[ModelSeat | None], blocks: list[int], step: Step,
     ) -> None:  # fmt: skip
         """Collects the values of the learner in seat i; its adversary is updated in the trunk
         before."""
         j, cut, last = 1 - i, self._cut, self._last
-        own, other = [self._root], [self._root]  # reach of the learner and the adversary, by street
+        own, other = [self._root], [self._free_root]  # reach of learner and adversary, by street
         for k in range(last):
             own.append(self._pass_down("learner", k, i, self._learner[k], boards[k], own[k]))
         choice: dict[int, Any] = {}
@@ -220,7 +266,8 @@ class DeviceCfrBr:
             pure = k >= cut
             faced = self._learner[k] if pure else self._adversary[k]
             on = boards[k] if pure else trunk[k]
-            columns = faced.columns(i, on, other[k], choice[k] if pure else self._no_choice, pure)
+            chosen = choice[k] if pure else self._no_choice
+            columns = faced.columns(i, on, other[k], chosen, pure, models[k])
             value = self._value(
                 k, _StreetSeat(i, self._learner[k], boards[k], own[k]), columns, value
             )
@@ -263,8 +310,9 @@ class DeviceCfrBr:
         return out
 
     def _pass_down(
-        self, name: str, k: int, player: int, street: CfrBrStreet, boards: BoardBatch, reach: Any
-    ) -> Any:
+        self, name: str, k: int, player: int, street: CfrBrStreet, boards: BoardBatch | ModelRows,
+        reach: Any,
+    ) -> Any:  # fmt: skip
         """Returns a player's reach on the next street."""
         link = self._links[k]
         out = self._buffer(f"{name} reach {k}", (street.holdings, link.starts))

@@ -157,7 +157,7 @@ PURE_RANGES = r"""
 extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ words,
     const u16* __restrict__ choice, const float* __restrict__ reach,
     const float* __restrict__ units, const int n, const int width, half_* __restrict__ ranges,
-    half_* __restrict__ rests)
+    half_* __restrict__ rests@MODEL_ARGUMENTS@)
 {   // ranges[board][k][sequence][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
     if (start >= STARTS) return;
@@ -166,7 +166,7 @@ extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ wor
     const unsigned w = some ? words[(size_t)b * n + k] : 0;
     const float here = some ? reach[(size_t)HOLDING(w) * STARTS + start] / units[start] : 0.f;
     const u16* chosen = choice + (size_t)b * n * STARTS + start;
-@PUT@
+@MODEL@@PUT@
 }
 """
 

@@ -50,6 +50,14 @@ PRIOR = r"""    const bool known = bucket[row] != NO_HOLDING;
     const size_t of = known ? (size_t)bucket[row] * STARTS + start : 0;
     const float weight = known ? visits : 0.f;
 """
+# the part of the opponent that follows a model, on the last street
+MODEL_ARGUMENTS = """,
+    const unsigned* __restrict__ model_words, const float* __restrict__ model_path,
+    const float* __restrict__ model_reach"""
+MODEL = r"""    const size_t model_at = some ? ROW(model_words[(size_t)b * n + k]) : 0;
+    const float followed = some ? model_reach[(size_t)HOLDING(w) * STARTS + start] / units[start]
+        : 0.f;
+"""
 
 
 class RangeColumns(NamedTuple):
@@ -99,11 +107,12 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
 
 def street_source(
     street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int,
-    buckets: int = 0,
+    buckets: int = 0, model_rows: int = 0, fixed: bool = False,
 ) -> str:  # fmt: skip
     """Returns all kernels of a street; `single`: for tables in single precision; `parts`: numbers
     in half precision for each probability of a range, 1 or 2; `buckets`: to which regrets are
-    shrunk, 0 if they are not."""
+    shrunk, 0 if they are not; `model_rows`: of the model that the opponent follows in part, 0 if
+    there is none; `fixed`: only those of a seat that learns nothing."""
     table = "float" if single else "double"
     sizes = {"TABLE": table, "STARTS": starts, "ROWS": rows, "HOLDINGS": holdings}
     sizes |= {"BUCKETS": buckets}
@@ -112,6 +121,9 @@ def street_source(
         match |= {"PRIOR": PRIOR, "PRIOR_ARGUMENTS": PRIOR_ARGUMENTS}
     code = [_filled(COMMON, {**match, **sizes})]
     last = len(street.onward) == 0
+    if fixed:
+        folds = [] if last else [*(_folds(street, player, False) for player in (0, 1)), DOWN]
+        return "".join([*code, *folds])
     if last:
         columns = range_columns(street, 0)
         marks = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK, "COLUMN": round_up(starts)}
@@ -122,7 +134,9 @@ def street_source(
     for player in (0, 1):
         for pure in (False, True):
             code.append(
-                _ranges(street, player, pure, parts) if last else _folds(street, player, pure)
+                _ranges(street, player, pure, parts, model_rows)
+                if last
+                else _folds(street, player, pure)
             )
         code += [_best(street, player), _value(street, player)]
         code += [_learn_prior(street, player)] if buckets else []
@@ -177,12 +191,16 @@ def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
     return f"here * path[({sequence} * ROWS + ROW(w)) * STARTS + start]"
 
 
-def _ranges(street: Street, player: int, pure: bool, parts: int) -> str:
-    """Returns the opponent's ranges for a player's values, on the last street."""
+def _ranges(street: Street, player: int, pure: bool, parts: int, model_rows: int) -> str:
+    """Returns the opponent's ranges for a player's values, on the last street; a pure one may
+    follow a model in part."""
     columns, lines = range_columns(street, player), []
     for offset, sequences in (("0", columns.showdowns), ("SHOWDOWN_WIDTH", columns.folds)):
         for c, sequence in enumerate(sequences):
             value = _reach_code(street, 1 - player, sequence, pure)
+            if pure and model_rows:
+                at = f"({sequence} * (size_t){model_rows} + model_at) * STARTS + start"
+                value += f" + followed * model_path[{at}]"
             slot = f"at + {offset} + {c} * COLUMN"
             lines += ["{", f"    const float one = some ? {value} : 0.f;"]
             lines.append(f"    ranges[{slot}] = halve(one);")
@@ -194,7 +212,9 @@ def _ranges(street: Street, player: int, pure: bool, parts: int) -> str:
                 ]
             lines.append("}")
     template = PURE_RANGES if pure else POLICY_RANGES
-    return _filled(template, {"PLAYER": player, "PUT": _indented(lines, 4)})
+    marks: dict[str, object] = {"PLAYER": player, "PUT": _indented(lines, 4)}
+    named = (MODEL_ARGUMENTS, MODEL) if model_rows else ("", "")
+    return _filled(template, {**marks, "MODEL_ARGUMENTS": named[0], "MODEL": named[1]})
 
 
 def _folds(street: Street, player: int, pure: bool) -> str:

@@ -9,7 +9,7 @@ another those that share no card with it (`cfr_br_kernels.py`).
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,20 +42,32 @@ def reused_buffer(
     return buffer[:size].reshape(shape)
 
 
+class ModelSeat(NamedTuple):
+    """The part of the opponent that follows a model, on a street of a device."""
+
+    street: CfrBrStreet
+    words: Any  # as in `BoardBatch`, with the model's rows
+    reach: Any
+
+
 class CfrBrStreet:
     """The kernels of a street for a seat with `rows` rows; tables of single holdings are in single
-    precision. Its starts are numbered without the unused lanes: `used[s]` is the group and lane of
-    start s, as group · LANES + lane."""
+    precision. `model_rows`: of the model that the seat's opponent follows in part; `fixed`: the
+    seat learns nothing. Its starts are numbered without the unused lanes: `used[s]` is the group
+    and lane of start s, as group · LANES + lane."""
 
     def __init__(
-        self, device: Any, street: Street, rows: int, holdings: int, buckets: int = 0
-    ) -> None:
+        self, device: Any, street: Street, rows: int, holdings: int, buckets: int = 0,
+        model_rows: int = 0, fixed: bool = False,
+    ) -> None:  # fmt: skip
         self.street, self.rows, self.holdings, self._device = street, rows, holdings, device
         groups, nodes = street.public_node.shape[:2]
         self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
         self.starts = len(self.used)
         single = rows == holdings
-        source = street_source(street, self.starts, rows, holdings, single, PARTS, buckets)
+        source = street_source(
+            street, self.starts, rows, holdings, single, PARTS, buckets, model_rows, fixed
+        )
         self.kernel = device.compile(source)
         self._buffers: dict[str, Any] = {}
         self.final = len(street.onward) == 0
@@ -65,6 +77,8 @@ class CfrBrStreet:
         plane = (rows, self.starts)
         self._policy = device.zeros((nodes - 1, *plane))
         self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
+        if fixed:
+            return
         actions = [len(action_numbers(street, player)) for player in (0, 1)]
         self._collected = [  # values of actions, and own reach
             (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
@@ -115,14 +129,16 @@ class CfrBrStreet:
         return reused_buffer(self._device, self._buffers, name, shape, dtype)
 
     def columns(
-        self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool
-    ) -> tuple[Any, ...]:
+        self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool,
+        model: ModelSeat | None = None,
+    ) -> tuple[Any, ...]:  # fmt: skip
         """Returns the columns of `player` against the seat whose rows these are, as `best` and
-        `value` take them; if `pure`, that seat plays `choice`."""
+        `value` take them; if `pure`, that seat plays `choice`, or it follows a model."""
         name = f"{'pure' if pure else 'policy'}_columns{player}"
+        if self.final and pure:
+            return self._class_products(name, player, boards, reach, choice, model)
         if self.final:
-            products = self._class_products if pure else self._holding_products
-            return products(name, player, boards, reach, choice)
+            return self._holding_products(name, player, boards, reach)
         n_boards, n = boards.words.shape
         assert n_boards == 1, "a street without showdowns has one board"
         columns = len(columns_of(self.street, player).folds)
@@ -133,6 +149,9 @@ class CfrBrStreet:
             *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card)
         )
         self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, by_card, out))
+        if model is not None:
+            with_rows = boards._replace(words=model.words)
+            out += model.street.columns(player, with_rows, model.reach, choice, False)[0]
         return (out,)
 
     def _units(self, reach: Any) -> Any:
@@ -161,7 +180,7 @@ class CfrBrStreet:
         return out
 
     def _holding_products(
-        self, name: str, player: int, boards: BoardBatch, reach: Any, _: Any
+        self, name: str, player: int, boards: BoardBatch, reach: Any
     ) -> tuple[Any, ...]:
         """Returns what holdings win from classes at showdowns, and sums by card for folds."""
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
@@ -179,17 +198,21 @@ class CfrBrStreet:
         return products, sums, *seat, np.int32(width), np.int32(classes)
 
     def _class_products(
-        self, name: str, player: int, boards: BoardBatch, reach: Any, choice: Any
-    ) -> tuple[Any, ...]:
+        self, name: str, player: int, boards: BoardBatch, reach: Any, choice: Any,
+        model: ModelSeat | None,
+    ) -> tuple[Any, ...]:  # fmt: skip
         """Returns what classes win from holdings at showdowns, and meet at folds."""
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
-        width, units = round_up(n), self._units(reach)
+        width, followed = round_up(n), ()
+        units = self._units(reach if model is None else reach + model.reach)
+        if model is not None:
+            followed = (model.words, model.street.path[1 - player], model.reach)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
         ranges = self._ranges("ranges", n_boards, width, all_)
         self.kernel(name)(
             *self._grid(width, n_boards),
             (boards.words, choice, reach, units, np.int32(n), np.int32(width), ranges[0],
-             ranges[-1]),
+             ranges[-1], *followed),
         )  # fmt: skip
         products = self._product(
             "class products", self._strength[:, :width], ranges, slice(0, shown), factor=-1.0,
@@ -242,6 +265,13 @@ class CfrBrStreet:
             *self._grid(self.holdings),
             (value, boards.position, np.int32(n_boards), np.int32(n), out),
         )
+
+    def from_block(self, block: np.ndarray) -> np.ndarray:
+        """The inverse of `as_block`."""
+        groups, nodes = self.street.public_node.shape[:2]
+        by_lane = block.reshape(groups, self.rows, nodes, LANES).transpose(0, 3, 1, 2)
+        used = by_lane.reshape(groups * LANES, self.rows, nodes)[self.used, :, 1:]
+        return used.transpose(2, 1, 0)
 
     def as_block(self, table: np.ndarray) -> np.ndarray:
         """Returns [groups, rows, nodes * LANES], as in `LearnerTables`, of [nodes - 1, rows,

@@ -86,8 +86,9 @@ extern "C" __global__ void up(const float* __restrict__ products,
     const float* __restrict__ policy, const float* __restrict__ below,
     const int* __restrict__ below_start, const int boards, const int n, const int width,
     const int classes, const int starts_below, const float scale, float* __restrict__ out)
-{   // add the values of a holding at a start, summed over boards
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
+{   // add the values of a holding at a start, summed over boards; blocks of neighbouring holdings
+    // run at the same time and read the same sums
+    const int start = blockIdx.y * blockDim.x + threadIdx.x, q = blockIdx.x;
     if (start >= STARTS) return;
     float total = 0.f;
     for (int board = 0; board < boards; ++board) {

@@ -132,7 +132,7 @@ class _DeviceStreet:
         device.multiply(boards.meetings[:, boards.width :], ranges[:, :, shown:], fold_products)
         onward, start, starts_below, scale = below
         self._up(
-            (across, N_HOLDINGS), (THREADS,),
+            (N_HOLDINGS, across), (THREADS,),
             (products, fold_products, ranges, self.payoff, boards.words, boards.position,
              boards.class_of, boards.own, boards.weight, self.policy, onward, start,
              np.int32(many), np.int32(boards.n), np.int32(boards.width), np.int32(classes),

@@ -122,6 +122,11 @@ class BucketRows:
             fill_buckets(self.cards, deal, s - 1, self._bucket)
             out += factor * self._bucket
 
+    def same_rows(self, other: BucketRows) -> bool:
+        """Returns whether both have the same rows on every board."""
+        alike = self.cards is other.cards and self._counts == other._counts
+        return alike and np.array_equal(self._carry, other._carry)
+
     def copy(self) -> BucketRows:
         return BucketRows(self.cards, self._counts, self._carry)
 

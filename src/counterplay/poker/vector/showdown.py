@@ -39,6 +39,7 @@ from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
 
+BIASED = 2  # a best response with lower bounds of its probabilities (`back_up`)
 ALL = N_CARDS  # the row of sums over all holdings, after those of the cards
 _LANES = index(LANES)
 _ALL = index(ALL)
@@ -205,12 +206,19 @@ def back_up(
 ) -> None:
     """Sets the value of decision node k from those of its children: the sum at the opponent's
     nodes, whose reach is in the values; at the player's own nodes the maximum if `best`, else the
-    mean by the policy in `own` from position `start` on."""
+    mean by the policy in `own` from position `start` on. If `best` is `BIASED`, those are lower
+    bounds of the probabilities, and what they leave goes to the maximum."""
     low = index(street.first_child[k])
     count = index(street.first_child[k + ONE]) - low
     if street.player[k] != player:
         set_sum(value, low * _LANES, value, k * _LANES, count)
     elif best:
         set_most(value, low * _LANES, value, k * _LANES, count)
+        if best == BIASED:
+            for lane in range(_LANES):
+                most = value[k * _LANES + lane]
+                for c in range(low, low + count):
+                    bound = own.flat[start + c * _LANES + lane]
+                    value[k * _LANES + lane] += bound * (value[c * _LANES + lane] - most)
     else:
         set_dot(own, start + low * _LANES, value, low * _LANES, value, k * _LANES, count)

@@ -260,7 +260,7 @@ def value_start(
     street: Street,
     g: Any,
     player: int,
-    best: bool,
+    best: int,
     board: Board,
     place: Any,  # int64[n]: where the numbers of the board's holdings are
     opening: bool,
@@ -335,7 +335,7 @@ def value_start(
 def evaluate(
     street: Street,
     player: int,
-    best: bool,  # whether the player takes the maximum at its nodes
+    best: int,  # whether the player takes the maximum at its nodes, or is `BIASED`
     board: Board,
     opening: bool,  # whether this is the first street
     final: bool,  # whether it is the last

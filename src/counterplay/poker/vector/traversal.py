@@ -34,6 +34,7 @@ from counterplay.poker.vector.learner_tables import (
     update_tables,
 )
 from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.showdown import BIASED
 from counterplay.poker.vector.street import (
     Onward,
     Opponent,
@@ -75,7 +76,7 @@ class BoardLevel:
         return self.board.holding[: int(self.board.size[0])]
 
 
-class _PlainSeat:
+class PlainSeat:
     """A seat that is not restricted."""
 
     player: int
@@ -83,7 +84,7 @@ class _PlainSeat:
     strategy: list[RowStrategy]
 
     @property
-    def parts(self) -> list[tuple[_PlainSeat, int, float]]:
+    def parts(self) -> list[tuple[PlainSeat, int, float]]:
         """Who plays, which reach of a level is theirs, and its probability before the hand."""
         return [(self, self.player, 1.0)]
 
@@ -92,7 +93,7 @@ class _PlainSeat:
         raise NotImplementedError
 
 
-class _RowSeat(_PlainSeat):
+class _RowSeat(PlainSeat):
     """A seat with rows: those of the holdings on each level's board, and their strategy."""
 
     def __init__(
@@ -207,7 +208,7 @@ class LearnerSeat(_RowSeat):
         )  # fmt: skip
 
 
-class BestSeat(_PlainSeat):
+class BestSeat(PlainSeat):
     """A seat that takes the maximum for every holding; its choices are stored by board."""
 
     def __init__(
@@ -246,7 +247,7 @@ class RestrictedSeat(NamedTuple):
         return self.seat.player
 
     @property
-    def parts(self) -> list[tuple[_PlainSeat, int, float]]:
+    def parts(self) -> list[tuple[PlainSeat, int, float]]:
         """As of the other seats; the seat itself comes first."""
         return [(self.seat, self.player, 1.0 - self.p), (self.model, _MODEL, self.p)]
 
@@ -260,7 +261,7 @@ class RestrictedSeat(NamedTuple):
             seat.set_board(level)
 
 
-Seat = FixedSeat | LearnerSeat | BestSeat | RestrictedSeat
+Seat = PlainSeat | RestrictedSeat
 
 
 class Traversal:
@@ -297,25 +298,26 @@ class Traversal:
     def evaluate(
         self,
         level: BoardLevel,
-        own: FixedSeat | LearnerSeat | BestSeat | None,
+        own: PlainSeat | None,
         opponent: Seat,
         *,
         best: bool = False,
+        bias: bool = False,
         scale: float = 1.0,
         times: float = 1.0,
         record: np.ndarray | None = None,
         action_value: np.ndarray | None = None,
     ) -> None:
         """Adds the values at the start of the street to `level.value`: of the opponent's opponent,
-        by the strategy of `own`, or by the maximum if `best`. `scale`: factor of the values of the
-        next level."""
+        by the strategy of `own`, or by the maximum if `best`; with `bias`, `own` has lower bounds
+        of the probabilities. `scale`: factor of the values of the next level."""
         k, player = level.k, 1 - opponent.player
         faced = [(part.row[k], part.strategy[k], level.reach[w]) for part, w, _ in opponent.parts]
         restricted = len(faced) > 1
         seat = own or opponent.parts[0][0]  # a best response reads neither rows nor policy
         onward = self._no_onward if level.final else self.levels[k + 1].value[player]
         evaluate(
-            level.street, player, best, level.board, k == 0, level.final,
+            level.street, player, BIASED if bias else int(best), level.board, k == 0, level.final,
             Opponent(*faced[0], *faced[-1], restricted),
             seat.row[k], seat.strategy[k].policy, Onward(onward, scale), times,
             self._work, level.value[player],

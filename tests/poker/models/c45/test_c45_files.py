@@ -16,8 +16,8 @@ from support.c45 import AB, NAN, X, column
 
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.base.files import read_json, write_json
-from counterplay.poker.models.c45.file import from_json, to_json
 from counterplay.poker.models.c45.learn import Attribute, learn
+from counterplay.poker.models.c45.tree import from_json, to_json
 
 
 @pytest.mark.parametrize(

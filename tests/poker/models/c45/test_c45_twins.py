@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from reference.c45 import Twin
 from support.c45 import AB, ABC, NAN, NEAR, Data, X, column, near_data, random_data, same, shape
 
-from counterplay.poker.models.c45.file import from_json, to_json
 from counterplay.poker.models.c45.grow import group_patterns, grow
 from counterplay.poker.models.c45.learn import Attribute, Settings, Tree, learn
+from counterplay.poker.models.c45.tree import from_json, to_json
 
 
 def twin_disagrees(data: Data, seed: int) -> str:

@@ -15,7 +15,6 @@ ONE_BET_RULES = (
     "Check or bet one chip. After a bet the other calls or folds.",
     "Without a fold the higher card takes the pot.",
 )
-Log = list[dict[str, str]]
 BID_RESULTS = ("lost", "tied", "won")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 BID_KEYS = "123456789"
@@ -38,14 +37,10 @@ class OneBetBoard(GameBoard):
         raise NotImplementedError
 
     def view(self, history: History, seat: int) -> dict[str, Any]:
-        cards, paid, log = self._deal(history), [ANTE, ANTE], Log()
-        passed_after_bet = False
+        cards, paid, log = self._deal(history), [ANTE, ANTE], self.log(history, seat)
         for player, child, _ in history.moves[1:]:
-            facing = max(paid) > ANTE
-            log.append({"who": who(player, seat), "text": _one_bet_text(child, facing)})
             paid[player] += child
-            passed_after_bet |= facing and child == 0
-        showdown = history.over and not passed_after_bet
+        showdown = history.over and log[-1]["text"] != "folds"
         return {
             "kind": "cards",
             "own": cards[seat],
@@ -61,8 +56,8 @@ class OneBetBoard(GameBoard):
             return [Choice("Fold", "f"), Choice("Call 1", "c")]
         return [Choice("Check", "c"), Choice("Bet 1", "r")]
 
-    def move_text(self, history: History, player: int, child: int) -> str:
-        return _one_bet_text(child, _has_bet(history))
+    def move_text(self, history: History, child: int) -> str:
+        return (("folds", "calls") if _has_bet(history) else ("checks", "bets 1"))[child]
 
     def held_text(self, history: History, seat: int) -> str:
         return f"the {self._deal(history)[seat]}"
@@ -70,10 +65,6 @@ class OneBetBoard(GameBoard):
 
 def _has_bet(history: History) -> bool:
     return any(child == 1 for _, child, _ in history.moves[1:])
-
-
-def _one_bet_text(child: int, facing: bool) -> str:
-    return (("folds", "calls") if facing else ("checks", "bets 1"))[child]
 
 
 class KuhnBoard(OneBetBoard):
@@ -120,18 +111,14 @@ class LeducBoard(GameBoard):
     def view(self, history: History, seat: int) -> dict[str, Any]:
         cards, rounds = self._cards_and_rounds(history)
         paid = history.game.rules.chips(history.state.words)
-        folded = history.over and rounds[-1].endswith("f")
-        log: Log = []
-        for number, bets in enumerate(rounds):
-            if number:
-                log.append({"who": "table", "text": f"the {cards[2]} is dealt"})
-            for turn in range(len(bets)):
-                word = _leduc_text(bets[:turn], bets[turn], number)
-                log.append({"who": who(turn % 2, seat), "text": word})
+        showdown = history.over and not rounds[-1].endswith("f")
+        log = self.log(history, seat)
+        if len(rounds) > 1:
+            log.insert(len(rounds[0]), {"who": "table", "text": f"the {cards[2]} is dealt"})
         return {
             "kind": "cards",
             "own": cards[seat],
-            "other": cards[1 - seat] if history.over and not folded else None,
+            "other": cards[1 - seat] if showdown else None,
             "public": cards[2] if len(cards) > 2 else None,
             "paid": [paid[seat], paid[1 - seat]],
             "deck": "J J Q Q K K",
@@ -139,17 +126,20 @@ class LeducBoard(GameBoard):
         }
 
     def choices(self, history: History) -> list[Choice]:
-        rounds = self._cards_and_rounds(history)[1]
         choices = []
-        for name in history.labels():
-            word = _leduc_text(rounds[-1], name[0], len(rounds) - 1)
-            label = {"folds": "Fold", "checks": "Check", "calls": "Call"}.get(word)
-            choices.append(Choice(label or word.capitalize().replace("s ", " ", 1), name[0]))
+        for child, name in enumerate(history.labels()):
+            verb, _, rest = self.move_text(history, child).partition(" ")
+            choices.append(Choice(f"{verb.capitalize()[:-1]} {rest}".strip(), name[0]))
         return choices
 
-    def move_text(self, history: History, player: int, child: int) -> str:
-        rounds = self._cards_and_rounds(history)[1]
-        return _leduc_text(rounds[-1], history.labels()[child][0], len(rounds) - 1)
+    def move_text(self, history: History, child: int) -> str:
+        rounds, name = self._cards_and_rounds(history)[1], history.labels()[child]
+        facing, size = rounds[-1].endswith("r"), BET_SIZE[len(rounds) - 1]
+        if name[0] == "r":
+            return f"raises {size}" if facing else f"bets {size}"
+        if name[0] == "f":
+            return "folds"
+        return "calls" if facing else "checks"
 
     def held_text(self, history: History, seat: int) -> str:
         return f"the {self._cards_and_rounds(history)[0][seat]}"
@@ -158,15 +148,6 @@ class LeducBoard(GameBoard):
         """The cards so far, and the letters of each round of betting."""
         cards, rounds = history.game.rules.cards_and_bets(history.state.words)
         return cards, rounds
-
-
-def _leduc_text(before: str, letter: str, number: int) -> str:
-    facing = before.endswith("r")
-    if letter == "r":
-        return f"raises {BET_SIZE[number]}" if facing else f"bets {BET_SIZE[number]}"
-    if letter == "f":
-        return "folds"
-    return "calls" if facing else "checks"
 
 
 class BluffBoard(GameBoard):
@@ -180,15 +161,11 @@ class BluffBoard(GameBoard):
 
     def view(self, history: History, seat: int) -> dict[str, Any]:
         rules, dice = history.game.rules, self._dice(history)
-        bids, log = [], []
+        bids = []
         for player, _, action in history.moves[1:]:
-            name = who(player, seat)
-            if action == "call":
-                log.append({"who": name, "text": "calls bluff"})
-                continue
-            quantity, face = map(int, action.split("x"))
-            bids.append({"who": name, "quantity": quantity, "face": face})
-            log.append({"who": name, "text": f"bids {_bid_text(action)}"})
+            if action != "call":
+                quantity, face = map(int, action.split("x"))
+                bids.append({"who": who(player, seat), "quantity": quantity, "face": face})
         return {
             "kind": "dice",
             "faces": rules.faces,
@@ -197,7 +174,7 @@ class BluffBoard(GameBoard):
             "others": rules.dice[1 - seat],
             "total": sum(rules.dice),
             "bids": bids,
-            "log": log,
+            "log": self.log(history, seat),
         }
 
     def choices(self, history: History) -> list[Choice]:
@@ -210,7 +187,7 @@ class BluffBoard(GameBoard):
             choices.append(Choice(_bid_text(name), key))
         return choices
 
-    def move_text(self, history: History, player: int, child: int) -> str:
+    def move_text(self, history: History, child: int) -> str:
         name = history.labels()[child]
         return "calls bluff" if name == "call" else f"bids {_bid_text(name)}"
 
@@ -271,7 +248,7 @@ class GoofspielBoard(GameBoard):
     def choices(self, history: History) -> list[Choice]:
         return [Choice(name, name if len(name) == 1 else "") for name in history.labels()]
 
-    def move_text(self, history: History, player: int, child: int) -> str:
+    def move_text(self, history: History, child: int) -> str:
         return f"bids {history.labels()[child]}"
 
     def held_text(self, history: History, seat: int) -> str:
@@ -312,7 +289,7 @@ class PamBoard(GameBoard):
     def choices(self, history: History) -> list[Choice]:
         return [Choice(name.capitalize(), STEP_KEYS[name]) for name in history.labels()]
 
-    def move_text(self, history: History, player: int, child: int) -> str:
+    def move_text(self, history: History, child: int) -> str:
         name = history.labels()[child]
         return "stays" if name == "stay" else f"goes {name}"
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from counterplay.app.web.games import HOLDEM, open_game
-from counterplay.app.web.play.hand_names import hand_name
-from counterplay.app.web.play.table import Choice, IllegalMove, summed_up, weighed, who
+from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
+from counterplay.app.web.strategies import HOLDEM, open_game
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import (
     CALL,
@@ -33,10 +33,13 @@ from counterplay.poker.betting.betting import (
 )
 from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.bots.table import TableBot
+from counterplay.poker.cards import evaluator
 from counterplay.poker.cards.cards import N_CARDS, card_text
-from counterplay.poker.cards.deal import N_DEALT, new_deal
+from counterplay.poker.cards.deal import N_DEALT
+from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, MAIN_SHIFT, strength
+from counterplay.poker.histories.records import settle_deal
 from counterplay.poker.holdem.holdings import BestActionSearch
-from counterplay.poker.match.referee import ask_bot, bot_name, settle_deal, tell_bot
+from counterplay.poker.match.referee import ask_bot, bot_name, tell_bot
 
 FLOP = 1
 SAMPLES = {FLOP: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
@@ -48,6 +51,22 @@ PROGRAM = (
     "{name} is a program: what it would have done with other cards is not known, so no move of "
     "yours is weighed."
 )
+RANKS = (
+    *("deuce", "three", "four", "five", "six", "seven", "eight"),
+    *("nine", "ten", "jack", "queen", "king", "ace"),
+)
+RANK_MASK = (1 << len(RANKS)) - 1
+HAND_NAMES = {
+    evaluator.HIGH_CARD: "{0} high",
+    evaluator.PAIR: "a pair of {0}s",
+    evaluator.TWO_PAIR: "two pair, {0}s and {1}s",
+    evaluator.TRIPS: "three {0}s",
+    evaluator.STRAIGHT: "a straight, {0} high",
+    evaluator.FLUSH: "a flush, {0} high",
+    evaluator.FULL_HOUSE: "a full house, {0}s full of {1}s",
+    evaluator.QUADS: "four {0}s",
+    evaluator.STRAIGHT_FLUSH: "a straight flush, {0} high",
+}
 _random = random.SystemRandom()
 
 
@@ -123,8 +142,12 @@ class HoldemHand:
     def __init__(self, source: HoldemSource, seat: int, cards: tuple[int, ...]) -> None:
         self._source, self.seat, self.cards = source, seat, cards
         self._tree = betting_tree(LIMIT)
-        self.node = 0
+        self.nodes = [0]  # the public nodes of the hand, the present one last
         tell_bot(source.bot, "new_hand", 1 - seat)
+
+    @property
+    def node(self) -> int:
+        return self.nodes[-1]
 
     @property
     def state(self) -> Betting:
@@ -144,7 +167,7 @@ class HoldemHand:
 
     @property
     def won(self) -> float:
-        gain = settle_deal(self.state, self.cards, new_deal())
+        gain = settle_deal(self.state, self.cards)
         return gain if self.seat == 0 else -gain
 
     def deal(self) -> list[int]:
@@ -161,13 +184,6 @@ class HoldemHand:
         state = self._tree.states[node]
         board = self.cards[4 : 4 + state.on_board]
         return View(state.player(), self.holding(state.player()), board, state, node)
-
-    def nodes(self) -> list[int]:
-        """The public nodes of the hand, the present one last."""
-        nodes = [0]
-        for letter in self.moves():
-            nodes.append(self._tree.moves[nodes[-1]][LETTER[letter]])
-        return nodes
 
     def act(self, choice: int) -> None:
         legal = self._tree.actions[self.node]
@@ -190,7 +206,7 @@ class HoldemHand:
             self._go(LETTER[letter])
 
     def _go(self, action: str) -> None:
-        self.node = self._tree.moves[self.node][action]
+        self.nodes.append(self._tree.moves[self.node][action])
         if self.over:
             other, won = 1 - self.seat, -self.won
             shown = self.holding(self.seat) if self.showdown else None
@@ -232,12 +248,12 @@ class HoldemHand:
         """What each player had paid before this street."""
         if self.state.round == 0:
             return 0.0, 0.0
-        states = (self._tree.states[node] for node in self.nodes())
+        states = (self._tree.states[node] for node in self.nodes)
         return next(one.paid for one in states if one.round == self.state.round)
 
     def _log(self) -> list[dict[str, str]]:
         log = []
-        for node, letter in zip(self.nodes(), self.moves(), strict=False):
+        for node, letter in zip(self.nodes, self.moves(), strict=False):
             state = self._tree.states[node]
             text = action_text(state, LETTER[letter])
             street, player = STREETS[state.round], who(state.player(), self.seat)
@@ -251,21 +267,16 @@ class HoldemHand:
         """Every decision, the person's with its cost where that was computed."""
         bot, steps = self._source.bot, []
         known = isinstance(bot, TableBot)
-        for node, letter in zip(self.nodes(), self.moves(), strict=False):
+        for node, letter in zip(self.nodes, self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
-            chosen = names.index(LETTER[letter])
-            step: dict[str, Any] = {
-                "who": who(state.player(), self.seat),
-                "text": action_text(state, names[chosen]),
-                "choices": [button_text(state, name) for name in names],
-                "chosen": chosen,
-            }
-            if state.player() != self.seat:
-                step["shares"] = list(bot.shares(self.bot_view(node)).values()) if known else None
-            else:
-                values = action_values(self, bot, node) if known and state.round >= FLOP else None
-                step |= weighed(values, chosen)
-            steps.append(step)
+            labels = [button_text(state, name) for name in names]
+            player, numbers = who(state.player(), self.seat), None
+            if known and state.player() != self.seat:
+                numbers = list(bot.shares(self.bot_view(node)).values())
+            elif known and state.round >= FLOP:
+                numbers = action_values(self, bot, node)
+            text, chosen = action_text(state, LETTER[letter]), names.index(LETTER[letter])
+            steps.append(review_step(player, text, labels, chosen, numbers))
         held = [card_text(card) for card in self.holding(1 - self.seat)]
         note = NOTE if known else PROGRAM.format(name=bot_name(bot))
         return {"held": " ".join(held), "cards": held, **summed_up(steps), "note": note}
@@ -276,7 +287,7 @@ def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float] | N
     where the opponent's strategy never gets there."""
     state = betting_tree(LIMIT).states[node]
     own, samples = hand.holding(hand.seat), SAMPLES.get(state.round, {})
-    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes(), samples)
+    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes, samples)
     board = hand.cards[4 : 4 + state.on_board]
     return search.action_values(node, board) if search.reach(node, board).any() else None
 
@@ -299,3 +310,16 @@ def action_text(state: Betting, action: str) -> str:
     """An action in the third person, such as `raises to 4`."""
     verb, _, rest = button_text(state, action).partition(" ")
     return f"{verb.lower()}s {rest}".strip()
+
+
+def hand_name(cards: Sequence[int]) -> str:
+    """The best hand of these cards as players say it, such as `two pair, kings and sevens`."""
+    code = strength(list(cards))
+    ranks = [*_ranks(code >> MAIN_SHIFT & RANK_MASK), *_ranks(code & RANK_MASK)]
+    name = HAND_NAMES[code >> CATEGORY_SHIFT].format(*ranks)
+    return name.replace("sixs", "sixes")
+
+
+def _ranks(mask: int) -> list[str]:
+    """Names of the ranks in a mask, the highest first."""
+    return [name for k, name in reversed(list(enumerate(RANKS))) if mask >> k & 1]

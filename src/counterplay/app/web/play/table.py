@@ -46,13 +46,18 @@ def who(player: int, seat: int) -> str:
     return "you" if player == seat else "other"
 
 
-def weighed(values: list[float] | None, chosen: int) -> dict[str, Any]:
-    """The part of a step that weighs a move: the value of each action and the cost of the chosen
-    one; None where they were not computed."""
-    if values is None or math.isnan(values[chosen]):
-        return {"values": None, "cost": None}
-    most = max(value for value in values if not math.isnan(value))
-    return {"values": values, "cost": most - values[chosen]}
+def review_step(
+    player: str, text: str, choices: list[str], chosen: int, numbers: list[float] | None
+) -> dict[str, Any]:
+    """A step of a review. `numbers`: the opponent's probabilities, or the value of each action of
+    the person, which gives the cost of the chosen one; None where they were not computed."""
+    step = {"who": player, "text": text, "choices": choices, "chosen": chosen}
+    if player != who(0, 0):
+        return {**step, "shares": numbers}
+    if numbers is None or math.isnan(numbers[chosen]):
+        return {**step, "values": None, "cost": None}
+    most = max(value for value in numbers if not math.isnan(value))
+    return {**step, "values": numbers, "cost": most - numbers[chosen]}
 
 
 def summed_up(steps: list[dict[str, Any]]) -> dict[str, Any]:

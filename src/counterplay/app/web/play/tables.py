@@ -19,11 +19,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from counterplay.app.web import http
+from counterplay.app.web import http, strategies
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.games import offered_games, open_game, title_of
 from counterplay.app.web.learning import LearnerMonitor
-from counterplay.app.web.play import opponents
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
 from counterplay.app.web.play.table import (
     HandSource,
@@ -32,7 +30,7 @@ from counterplay.app.web.play.table import (
     PlayTable,
     StaleVersion,
 )
-from counterplay.app.web.play.tree_games import History, TreeGameSource, board_of
+from counterplay.app.web.play.tree_games import TreeGameSource, board_of
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.jobs import BackgroundJobs
@@ -50,22 +48,22 @@ class TableStore:
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         self._folder, self.catalog = folder, catalog
-        self.bots = opponents.HoldemOpponents(catalog)
+        self.bots = strategies.HoldemOpponents(catalog)
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
         self._lock = threading.Lock()  # two tabs after a restart get the same table
 
     def new(self, game_name: str, opponent: str) -> PlayTable:
         """Creates a table; this takes as long as the opponent needs to be computed."""
-        game = open_game(game_name)
+        game = strategies.open_game(game_name)
         word = game.name.partition("(")[0]
-        offered = opponents.offered_opponents(word, self.catalog)
+        offered = strategies.offered_opponents(word, self.catalog)
         names = {choice["key"]: choice["name"] for choice in offered}
         if opponent not in names:
-            raise BadParameter(opponents.NO_OPPONENT)
+            raise BadParameter(strategies.NO_OPPONENT)
         source = self._source(game, opponent)
         facts = {
             "game": game.name,
-            "title": title_of(word),
+            "title": strategies.TITLES.get(word, (word,))[0],
             "kind": source.kind,
             "opponent": opponent,
             "opponent_name": names[opponent],
@@ -81,7 +79,7 @@ class TableStore:
                 self._open.move_to_end(name)
                 return self._open[name]
             journal = Journal.open(self._folder, name)
-            game = open_game(str(journal.facts.get("game")))
+            game = strategies.open_game(str(journal.facts.get("game")))
             table = self._add(journal, self._source(game, str(journal.facts.get("opponent"))))
             repair_log(table)
             return table
@@ -90,10 +88,10 @@ class TableStore:
         if game.can("bots"):
             bot = self.bots.get(opponent)
             return HoldemSource(bot, luck_adjustment_of(bot))
-        return TreeGameSource(game, opponents.tree_game_opponent(opponent, game, self.catalog))
+        return TreeGameSource(game, strategies.tree_game_opponent(opponent, game, self.catalog))
 
     def _add(self, journal: Journal, source: HandSource) -> PlayTable:
-        slow = journal.facts["opponent"] == opponents.BOT + opponents.LEARNER
+        slow = journal.facts["opponent"] == strategies.BOT + strategies.LEARNER
         table = PlayTable(journal, source, slow)
         self._open[table.name] = table
         while len(self._open) > MOST_OPEN:
@@ -130,17 +128,13 @@ def _hand_text(table: PlayTable, number: int) -> str:
     opponent = name if name and name != PERSON else f"{name or 'bot'} (2)"
     if isinstance(hand, HoldemHand):
         return phh_block(_record(hand, number, opponent), number + 1)
-    prefix, labels = History(hand.history.game), []
-    for move in hand.history.moves:  # what chance drew stays in the journal
-        if move.player >= 0:
-            labels.append(prefix.labels()[move.child])
-        prefix.move(move.child)
+    decisions = hand.history.decisions()  # what chance drew stays in the journal
     line = {
         "hand": number + 1,
         "game": table.journal.facts["game"],
         "opponent": opponent,
         "player": hand.seat + 1,
-        "moves": labels,
+        "moves": [before.labels()[move.child] for before, move in decisions],
         "won": hand.won,
     }
     return json.dumps(line, ensure_ascii=False) + "\n"
@@ -212,12 +206,12 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
 
 def _games(catalog: Catalog) -> dict[str, Any]:
     games: list[dict[str, Any]] = []
-    for game in offered_games():
+    for game in strategies.offered_games():
         word, rules = game["word"], None
         if word != "holdem":
-            rules = list(board_of(open_game(game["name"])).rules)
+            rules = list(board_of(strategies.open_game(game["name"])).rules)
         games.append(
-            {**game, "rules": rules, "opponents": opponents.offered_opponents(word, catalog)}
+            {**game, "rules": rules, "opponents": strategies.offered_opponents(word, catalog)}
         )
     return {"games": games}
 

@@ -11,12 +11,13 @@ at the information set, minus that of the move that was made followed by the bes
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.web.play.table import Choice, IllegalMove, summed_up, weighed, who
+from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
 from counterplay.core.evaluation.exact import InfosetValues, best_response, infoset_values
 from counterplay.core.forms.rules import CHANCE, TERMINAL
 from counterplay.core.match.luck_adjustment import adjusted_payoffs
@@ -80,6 +81,14 @@ class History:
         self.state = below
         self.node = int(self.game.tree.first_child[self.node]) + child
 
+    def decisions(self) -> Iterator[tuple[History, Move]]:
+        """The moves of the players, each with the history before it, which is then extended."""
+        before = History(self.game)
+        for move in self.moves:
+            if move.player >= 0:
+                yield before, move
+            before.move(move.child)
+
     def probabilities(self, policy: np.ndarray) -> np.ndarray:
         """Probability of each child: of chance, or under `policy`."""
         tree, row, n = self.game.tree, self.infoset, self.n_children
@@ -106,9 +115,16 @@ class GameBoard:
         """The actions of the player who acts."""
         return [Choice(name, str(k + 1)) for k, name in enumerate(history.labels())]
 
-    def move_text(self, history: History, player: int, child: int) -> str:
-        """The next move of `player` in words, such as `bets 1`."""
+    def move_text(self, history: History, child: int) -> str:
+        """The next move in words, such as `bets 1`."""
         return history.labels()[child]
+
+    def log(self, history: History, seat: int) -> list[dict[str, str]]:
+        """The moves of both players so far in words."""
+        return [
+            {"who": who(move.player, seat), "text": self.move_text(before, move.child)}
+            for before, move in history.decisions()
+        ]
 
     def held_text(self, history: History, seat: int) -> str:
         """What a player holds, in words."""
@@ -207,26 +223,13 @@ def _adjusted_payoffs(strategy: Any, seat: int) -> np.ndarray:
 
 def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict[str, Any]:
     """Every decision of a finished hand, the person's with its cost."""
-    prefix, steps = History(history.game), list[dict[str, Any]]()
-    best = _best_response_values(strategy, seat)
-    for move in history.moves:
-        if move.player >= 0:
-            step: dict[str, Any] = {
-                "text": board.move_text(prefix, move.player, move.child),
-                "choices": [choice.label for choice in board.choices(prefix)],
-                "chosen": move.child,
-                "who": who(move.player, seat),
-            }
-            if move.player == seat:
-                low = int(prefix.game.tree.first[prefix.infoset])
-                values = best.action_value[low : low + prefix.n_children].tolist()
-                step |= weighed(values, move.child)
-            else:
-                step["shares"] = prefix.probabilities(strategy.probabilities).tolist()
-            steps.append(step)
-        prefix.move(move.child)
-    held = board.held_text(history, 1 - seat)
-    return {"held": held, **summed_up(steps), "note": NOTE}
+    steps, best = [], _best_response_values(strategy, seat)
+    for before, (player, child, _) in history.decisions():
+        numbers = best.action_value if player == seat else strategy.probabilities
+        labels = [choice.label for choice in board.choices(before)]
+        text, numbers = board.move_text(before, child), before.probabilities(numbers).tolist()
+        steps.append(review_step(who(player, seat), text, labels, child, numbers))
+    return {"held": board.held_text(history, 1 - seat), **summed_up(steps), "note": NOTE}
 
 
 @lru_cache(maxsize=8)

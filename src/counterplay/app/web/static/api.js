@@ -1,4 +1,6 @@
 // Requests to the server. An error reply becomes an Error with its sentence.
+import { sleep } from "./dom.js";
+
 const trouble = () => document.getElementById("trouble");
 
 export class Refused extends Error {
@@ -19,7 +21,7 @@ async function ask(path, options) {
       if (options.signal?.aborted) throw error;
       trouble().textContent = "The server does not answer; trying again. Nothing is lost.";
       trouble().hidden = false;
-      await new Promise((done) => setTimeout(done, wait));
+      await sleep(wait);
     }
   }
   trouble().hidden = true;

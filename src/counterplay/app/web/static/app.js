@@ -25,12 +25,12 @@ async function open() {
   unpoint();
   leave = () => {};
   const place = document.getElementById("page");
-  show(place, h("div", { class: "wait" }, "Loading"));
+  show(place, h("div.wait", "Loading"));
   try {
     const page = await load();
     leave = (await page.open(place, address.searchParams)) || (() => {});
   } catch (error) {
-    show(place, h("p", { class: "lone" }, error.message));
+    show(place, h("p.lone", error.message));
   }
 }
 

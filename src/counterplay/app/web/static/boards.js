@@ -3,16 +3,15 @@ import { h, plain } from "./dom.js";
 import { back, card, chip, die, empty, piece } from "./cards.js";
 
 const amount = (value) => (Number.isInteger(value) ? String(value) : plain(value, 1));
-const chips = (value) => (value > 0 ? h("span", { class: "chips" }, chip(), amount(value)) : null);
-const disc = () => h("span", { class: "button-disc", title: "dealer" }, "D");
+const chips = (value) => (value > 0 ? h("span.chips", chip(), amount(value)) : null);
+const disc = () => h("span.button-disc", { title: "dealer" }, "D");
 
 function place(name, note, hand, ...beside) {
   return h(
-    "div",
-    { class: "place" },
-    h("div", { class: "who" }, h("b", {}, name), h("small", {}, note)),
-    h("div", { class: "hand" }, ...hand),
-    h("div", { class: "staked" }, ...beside),
+    "div.place",
+    h("div.who", h("b", name), h("small", note)),
+    h("div.hand", ...hand),
+    h("div.staked", ...beside),
   );
 }
 
@@ -30,19 +29,16 @@ function holdem(state) {
       chips(at.bets[1]),
     ),
     h(
-      "div",
-      { class: "middle" },
+      "div.middle",
       h(
-        "div",
-        { class: "boardcards" },
+        "div.boardcards",
         five.map((k) => (at.board[k] ? card(at.board[k]) : empty())),
       ),
       h(
-        "div",
-        { class: "pot" },
+        "div.pot",
         at.pot > 0
-          ? [chip("#1f68a8"), h("span", {}, "Pot ", h("b", {}, amount(at.pot)))]
-          : h("span", { class: "small" }, "blinds are in"),
+          ? [chip("#1f68a8"), h("span", "Pot ", h("b", amount(at.pot)))]
+          : h("span.small", "blinds are in"),
       ),
       said(state),
     ),
@@ -66,17 +62,11 @@ function cards(state) {
       chips(at.paid[1]),
     ),
     h(
-      "div",
-      { class: "middle" },
+      "div.middle",
       state.game.startsWith("leduc")
-        ? h("div", { class: "boardcards" }, at.public ? card(at.public) : empty())
+        ? h("div.boardcards", at.public ? card(at.public) : empty())
         : null,
-      h(
-        "div",
-        { class: "pot" },
-        chip("#1f68a8"),
-        h("span", {}, "Pot ", h("b", {}, amount(at.paid[0] + at.paid[1]))),
-      ),
+      h("div.pot", chip("#1f68a8"), h("span", "Pot ", h("b", amount(at.paid[0] + at.paid[1])))),
       said(state),
     ),
     place("You", `deck: ${at.deck}`, [card(at.own, "big")], chips(at.paid[0])),
@@ -88,25 +78,9 @@ function dice(state, choose) {
     last = at.bids.at(-1),
     rungs = [];
   const place_of = new Map(state.choices.map((choice, k) => [choice.label, k]));
-  const words = [
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-  ];
+  const words = "no one two three four five six seven eight nine ten".split(" ");
   for (let n = 1; n <= at.total; n += 1) {
-    const row = h(
-      "div",
-      {},
-      h("span", { class: "small", style: { "min-width": "1.6rem" } }, `${n}×`),
-    );
+    const row = h("div", h("span.small", { style: { "min-width": "1.6rem" } }, `${n}×`));
     for (let face = 1; face <= at.faces; face += 1) {
       const label = `${words[n] || n} ${face}${n > 1 ? "s" : ""}`,
         k = place_of.get(label);
@@ -115,7 +89,6 @@ function dice(state, choose) {
         h(
           "button",
           {
-            type: "button",
             class: `rung${here ? " last" : ""}${here && last.who === "you" ? " mine" : ""}`,
             disabled: k === undefined,
             title: label,
@@ -131,31 +104,25 @@ function dice(state, choose) {
   const hidden = Array.from({ length: at.others }, () => die(null));
   return [
     place(state.opponent, at.others > 1 ? `${at.others} dice` : "one die", [
-      h("div", { class: "cups" }, at.other ? at.other.map(die) : hidden),
+      h("div.cups", at.other ? at.other.map(die) : hidden),
     ]),
     h(
-      "div",
-      { class: "middle" },
+      "div.middle",
       said(state),
-      h("div", { class: "ladder" }, rungs),
-      h(
-        "p",
-        { class: "small" },
-        `How many of which face lie under both cups? A ${at.faces} counts as any face.`,
-      ),
+      h("div.ladder", rungs),
+      h("p.small", `How many of which face lie under both cups? A ${at.faces} counts as any face.`),
     ),
-    place("You", "under your cup", [h("div", { class: "cups" }, at.own.map(die))]),
+    place("You", "under your cup", [h("div.cups", at.own.map(die))]),
   ];
 }
 
 function bids(state, choose) {
   const at = state.scene;
-  const labels = ["for", "you", state.opponent, "result"].map((text) => h("span", {}, text));
+  const labels = ["for", "you", state.opponent, "result"].map((text) => h("span", text));
   const rounds = at.rounds.map((round) =>
     h(
-      "div",
-      { class: "round" },
-      h("span", {}, points(round.prize)),
+      "div.round",
+      h("span", points(round.prize)),
       card(String(round.own), "small"),
       round.other === null ? back("small") : card(String(round.other), "small"),
       h("span", { class: round.result }, round.result),
@@ -165,32 +132,28 @@ function bids(state, choose) {
     const k = state.choices.findIndex((choice) => choice.label === String(value));
     return h(
       "button",
-      { type: "button", disabled: k < 0, "aria-label": `bid ${value}`, onclick: () => choose(k) },
+      { disabled: k < 0, "aria-label": `bid ${value}`, onclick: () => choose(k) },
       card(String(value)),
     );
   });
   return [
     h(
-      "div",
-      { class: "scores" },
-      h("span", {}, state.opponent, h("b", {}, at.points[1])),
-      h("span", {}, "You", h("b", {}, at.points[0])),
+      "div.scores",
+      h("span", state.opponent, h("b", at.points[1])),
+      h("span", "You", h("b", at.points[0])),
     ),
     h(
-      "div",
-      { class: "middle" },
+      "div.middle",
       at.prize === null
         ? null
         : [
-            h("span", { class: "small" }, at.prize === 1 ? "for this point" : "for these points"),
+            h("span.small", at.prize === 1 ? "for this point" : "for these points"),
             card(String(at.prize), "big"),
           ],
       said(state),
-      rounds.length
-        ? h("div", { class: "rounds" }, h("div", { class: "round labels" }, labels), rounds)
-        : null,
+      rounds.length ? h("div.rounds", h("div.round.labels", labels), rounds) : null,
     ),
-    h("div", { class: "handful" }, hand),
+    h("div.handful", hand),
   ];
 }
 
@@ -211,8 +174,8 @@ function room(state, choose) {
     const inside = [
       cell === here ? piece(at.me) : null,
       at.other && at.other.at(-1) === cell ? piece(other) : null,
-      h("span", { class: "trail" }, trail(at.way)),
-      at.other ? h("span", { class: "trail theirs" }, trail(at.other)) : null,
+      h("span.trail", trail(at.way)),
+      at.other ? h("span.trail.theirs", trail(at.other)) : null,
     ];
     const been = at.way.includes(cell) ? " been" : "";
     return k === undefined
@@ -220,7 +183,6 @@ function room(state, choose) {
       : h(
           "button",
           {
-            type: "button",
             class: `cell go${been}`,
             "aria-label": state.choices[k].label,
             onclick: () => choose(k),
@@ -230,24 +192,17 @@ function room(state, choose) {
   });
   return [
     h(
-      "div",
-      { class: "scores" },
-      h("span", {}, "You are the ", h("b", {}, at.me)),
-      h("span", {}, "Moves", h("b", {}, `${at.made} of ${at.moves}`)),
+      "div.scores",
+      h("span", "You are the ", h("b", at.me)),
+      h("span", "Moves", h("b", `${at.made} of ${at.moves}`)),
     ),
     h(
-      "div",
-      { class: "middle" },
+      "div.middle",
       said(state),
-      h(
-        "div",
-        { class: "floor", style: { "grid-template-columns": `repeat(${at.columns}, auto)` } },
-        cells,
-      ),
+      h("div.floor", { style: { "grid-template-columns": `repeat(${at.columns}, auto)` } }, cells),
     ),
     h(
-      "p",
-      { class: "small" },
+      "p.small",
       state.over
         ? `Numbers are steps: yours on the left, the ${other}'s on the right.`
         : "It is dark: you see only yourself.",
@@ -257,20 +212,20 @@ function room(state, choose) {
 
 function plainBoard(state) {
   return [
-    h("div", {}, state.opponent),
-    h("div", { class: "middle" }, h("h2", {}, state.scene.infoset), said(state)),
-    h("div", {}, "You"),
+    h("div", state.opponent),
+    h("div.middle", h("h2", state.scene.infoset), said(state)),
+    h("div", "You"),
   ];
 }
 
 // The last move, or the result.
 function said(state) {
   const last = state.scene.log.at(-1);
-  if (state.over) return h("div", { class: "result", "aria-live": "assertive" }, verdict(state));
+  if (state.over) return h("div.result", { "aria-live": "assertive" }, verdict(state));
   const names = { you: "You", table: "On the table:", other: state.opponent };
   const text = last?.who === "you" ? bare(last.text) : last?.text;
   const line = last ? `${names[last.who]} ${text}` : "Your move";
-  return h("div", { class: "say", "aria-live": "polite" }, line);
+  return h("div.say", { "aria-live": "polite" }, line);
 }
 export const bare = (text) => text.replace(/^(fold|call|check|bet|raise|bid)s/, "$1");
 

@@ -21,7 +21,7 @@ const frame = (kind, name, ...parts) =>
     { class: `card ${kind}`, viewBox: "0 0 64 90", role: "img", "aria-label": name },
     ...parts,
   );
-const face = () => s("rect", { class: "face", x: 1, y: 1, width: 62, height: 88, rx: 7 });
+const face = () => s("rect.face", { x: 1, y: 1, width: 62, height: 88, rx: 7 });
 
 export const cardName = (text) =>
   text.length === 2 && SUITS[text[1]]
@@ -38,12 +38,8 @@ export function card(text, kind = "") {
       kind,
       cardName(text),
       face(),
-      s("text", { class: "rank plain", x: 8, y: 22, "font-size": rank.length > 2 ? 13 : 17 }, rank),
-      s(
-        "text",
-        { class: "rank plain", x: 32, y: 60, "font-size": size, "text-anchor": "middle" },
-        rank,
-      ),
+      s("text.rank.plain", { x: 8, y: 22, "font-size": rank.length > 2 ? 13 : 17 }, rank),
+      s("text.rank.plain", { x: 32, y: 60, "font-size": size, "text-anchor": "middle" }, rank),
     );
   }
   return frame(
@@ -73,11 +69,11 @@ export function back(kind = "") {
     kind,
     "a hidden card",
     face(),
-    s("rect", { class: "back", x: 5, y: 5, width: 54, height: 80, rx: 4 }),
+    s("rect.back", { x: 5, y: 5, width: 54, height: 80, rx: 4 }),
     s(
       "svg",
       { x: 6, y: 6, width: 52, height: 78, viewBox: "6 6 52 78" },
-      s("path", { class: "weave", d: weave.join("") }),
+      s("path.weave", { d: weave.join("") }),
     ),
   );
 }

@@ -1,8 +1,8 @@
 // Curves on a canvas: straight or logarithmic axes, marks, a value under the pointer.
-import { h, point, unpoint } from "./dom.js";
+import { h, point, sharp, unpoint } from "./dom.js";
 import { colour } from "./grid.js";
 
-const INKS = ["accent", "raise", "call", "muted", "heart"];
+export const INKS = ["accent", "raise", "call", "muted", "heart"];
 const DASH = [[], [7, 4], [2, 4], [10, 3, 2, 3], [4, 2]];
 
 function ticks(low, high, log) {
@@ -37,11 +37,7 @@ export const short = (value) => {
 
 // lines: [{ name, points: [[x, y, extra]], marks, thin }]
 export function chart({ lines, x, y, onpick, picked, label }) {
-  const node = h("canvas", {
-    class: "chart",
-    role: "img",
-    "aria-label": label || `${y.name} by ${x.name}`,
-  });
+  const node = h("canvas.chart", { role: "img", "aria-label": label || `${y.name} by ${x.name}` });
   const all = lines.flatMap((line) => line.points);
   const ends = (k, log) => {
     const values = all.map((p) => p[k]).filter((v) => !log || v > 0);
@@ -63,13 +59,8 @@ export function chart({ lines, x, y, onpick, picked, label }) {
 
   function draw() {
     const wide = node.clientWidth || 700,
-      high = node.clientHeight || (wide * 9) / 16,
-      ratio = window.devicePixelRatio || 1;
-    node.width = wide * ratio;
-    node.height = high * ratio;
-    const ctx = node.getContext("2d");
-    ctx.scale(ratio, ratio);
-    paint(ctx, wide, high);
+      high = node.clientHeight || (wide * 9) / 16;
+    paint(sharp(node, wide, high), wide, high);
   }
   function paint(ctx, wide, high) {
     const left = 62,
@@ -164,10 +155,10 @@ export function chart({ lines, x, y, onpick, picked, label }) {
     }
     point(
       event,
-      h("b", {}, spot.line.name),
-      h("div", {}, `${x.name}: ${short(spot.p[0])}`),
-      h("div", {}, `${y.name}: ${short(spot.p[1])}`),
-      spot.p[2] ? h("div", {}, spot.p[2]) : null,
+      h("b", spot.line.name),
+      h("div", `${x.name}: ${short(spot.p[0])}`),
+      h("div", `${y.name}: ${short(spot.p[1])}`),
+      spot.p[2] ? h("div", spot.p[2]) : null,
     );
   });
   node.addEventListener("mouseleave", unpoint);

@@ -1,35 +1,64 @@
 // Elements from plain values. Text is always text: nothing here takes markup.
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(node, props, children) {
-  for (const [name, value] of Object.entries(props || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "style")
-      for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
-    else node.setAttribute(name === "className" ? "class" : name, value === true ? "" : value);
+const missing = (value) => value === null || value === undefined || value === false;
+
+// `tag` may name classes, as in "p.muted.small"; `props`, a plain object, may be left out.
+function make(create, tag, props, children) {
+  const [name, ...classes] = tag.split(".");
+  const node = create(name);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  if (name === "button") node.setAttribute("type", "button");
+  const given = props?.constructor === Object;
+  for (const [key, value] of Object.entries(given ? props : {})) {
+    if (missing(value)) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key === "style")
+      for (const [part, text] of Object.entries(value)) node.style.setProperty(part, text);
+    else node.setAttribute(key, value === true ? "" : value);
   }
-  for (const child of children.flat(9)) {
-    if (child === null || child === undefined || child === false) continue;
-    node.append(child.nodeType ? child : document.createTextNode(String(child)));
-  }
+  node.append(...present(given ? children : [props, ...children]));
   return node;
 }
+const present = (children) =>
+  children
+    .flat(9)
+    .filter((child) => !missing(child))
+    .map((child) => (child.nodeType ? child : String(child)));
 
-export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
+export const h = (tag, props, ...children) =>
+  make((name) => document.createElement(name), tag, props, children);
 export const s = (tag, props, ...children) =>
-  fill(document.createElementNS(SVG, tag), props, children);
+  make((name) => document.createElementNS(SVG, name), tag, props, children);
 
 // A button that looks pressed or not; `props` are further attributes.
 export const toggle_button = (pressed, onclick, props, ...children) =>
-  h("button", { type: "button", "aria-pressed": String(pressed), onclick, ...props }, ...children);
+  h("button", { "aria-pressed": String(pressed), onclick, ...props }, ...children);
+export const quiet_button = (text, onclick) => h("button.quiet", { onclick }, text);
+export const page_head = (title, lead) =>
+  h("div.head", h("h1", title), lead ? h("p.muted", lead) : null);
 
 export function show(place, ...children) {
-  place.replaceChildren(
-    ...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  place.replaceChildren(...present(children));
   return place;
 }
+
+// Calls `draw` when the size or the theme changes, until the returned function is called.
+export function on_resize(draw) {
+  const events = ["resize", "themed"];
+  for (const event of events) addEventListener(event, draw);
+  return () => events.forEach((event) => removeEventListener(event, draw));
+}
+// A canvas in the pixels of the screen; returns its context in CSS pixels.
+export function sharp(canvas, wide, high) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = wide * ratio;
+  canvas.height = high * ratio;
+  const ctx = canvas.getContext("2d");
+  ctx.scale(ratio, ratio);
+  return ctx;
+}
+export const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Numbers as text.
 export const signed = (value, digits = 2) =>

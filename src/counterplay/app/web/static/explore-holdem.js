@@ -22,14 +22,12 @@ export function holdem_view({ asked, body, change, named }) {
     show(
       body,
       h(
-        "div",
-        { class: "holdem-view" },
-        h("div", { class: "path" }, steps(), board && !short ? picker(board) : null),
+        "div.holdem-view",
+        h("div.path", steps(), board && !short ? picker(board) : null),
         h(
           "div",
-          {},
           short ? picker(board) : null,
-          data.over ? h("p", { class: "muted" }, over) : null,
+          data.over ? h("p.muted", over) : null,
           data.one ? legend() : null,
           figures.length ? h("div", { class: `grids n${figures.length}` }, figures) : null,
         ),
@@ -45,7 +43,7 @@ export function holdem_view({ asked, body, change, named }) {
     const figures = [];
     function add(title, grid, below) {
       drawn.push({ title, grid });
-      figures.push(h("figure", {}, h("figcaption", {}, title), grid.node, below));
+      figures.push(h("figure", h("figcaption", title), grid.node, below));
     }
     const one = named(asked.s)?.name || "This strategy";
     const two = named(asked.t)?.name || "The other";
@@ -57,20 +55,19 @@ export function holdem_view({ asked, body, change, named }) {
     } else {
       const about =
         "Holdings that reach this decision, weak ones on the left; the height is their number.";
-      add("By strength", by_strength(data, data.one), h("p", { class: "muted small" }, about));
+      add("By strength", by_strength(data, data.one), h("p.muted.small", about));
     }
     return figures;
   }
   const legal = () => ACTIONS.filter((name) => data.actions.includes(name));
   function legend() {
-    const keys = legal().map((name) => h("span", {}, h("i", { class: name }), word(name, data)));
+    const keys = legal().map((name) => h("span", h("i", { class: name }), word(name, data)));
     const height = "The height of a colour: how often the holding comes here.";
     return h(
-      "div",
-      { class: "legend" },
-      h("b", {}, `${SEATS[data.seat]} to act, ${data.street}`),
+      "div.legend",
+      h("b", `${SEATS[data.seat]} to act, ${data.street}`),
       keys,
-      data.betting ? h("span", { class: "muted small" }, height) : null,
+      data.betting ? h("span.muted.small", height) : null,
     );
   }
   function mean(part) {
@@ -79,12 +76,12 @@ export function holdem_view({ asked, body, change, named }) {
       return `${word(name, data)} ${percent(share)}`;
     });
     const text = part.mean ? `of holdings that reach it: ${shares.join(", ")}` : "never reached";
-    return h("p", { class: "muted small" }, text);
+    return h("p.muted.small", text);
   }
   function key_of_difference() {
     const key = (name) => h("i", { class: name });
     const [more, less] = [" the other is more aggressive  ", " more passive"];
-    return h("p", { class: "muted small" }, key("more"), more, key("less"), less);
+    return h("p.muted.small", key("more"), more, key("less"), less);
   }
 
   // The actions so far and the legal ones now; each can be clicked.
@@ -96,11 +93,11 @@ export function holdem_view({ asked, body, change, named }) {
     for (const step of all) {
       if (step.street !== street) {
         street = step.street;
-        found.push(h("span", { class: "streetname" }, street));
+        found.push(h("span.streetname", street));
       }
       found.push(turn(step));
     }
-    return h("div", { class: "steps-bar", role: "group", "aria-label": "Betting" }, found);
+    return h("div.steps-bar", { role: "group", "aria-label": "Betting" }, found);
   }
   function turn(step) {
     const button = (name) =>
@@ -110,7 +107,7 @@ export function holdem_view({ asked, body, change, named }) {
         { class: name },
         word(name, step),
       );
-    return h("div", { class: "turn" }, h("small", {}, SEATS[step.seat]), step.actions.map(button));
+    return h("div.turn", h("small", SEATS[step.seat]), step.actions.map(button));
   }
   function picker(needed) {
     const chosen = (asked.board || "").match(/../g) || [];
@@ -128,7 +125,6 @@ export function holdem_view({ asked, body, change, named }) {
       h(
         "button",
         {
-          type: "button",
           title: "take it back",
           "aria-label": `take ${pretty(text)} back`,
           onclick: () => set(chosen.slice(0, k)),
@@ -139,7 +135,6 @@ export function holdem_view({ asked, body, change, named }) {
       h(
         "button",
         {
-          type: "button",
           class: `suit-${text[1]}`,
           disabled: chosen.includes(text),
           "aria-label": pretty(text),
@@ -150,19 +145,12 @@ export function holdem_view({ asked, body, change, named }) {
     const missing = needed - chosen.length;
     const more = `${missing} more ${missing === 1 ? "card" : "cards"} to pick or draw`;
     const act = full ? () => change({ board: "" }) : draw_rest;
-    const button = h("button", { type: "button", onclick: act }, full ? "Clear the board" : "Draw");
+    const button = h("button", { onclick: act }, full ? "Clear the board" : "Draw");
     return h(
-      "section",
-      { class: "panel board" },
-      h("h2", {}, "Board"),
-      h(
-        "div",
-        { class: "picked" },
-        chosen.map(back),
-        full ? null : h("span", { class: "muted" }, more),
-        button,
-      ),
-      full ? null : h("div", { class: "deck" }, CARDS.map(take)),
+      "section.panel.board",
+      h("h2", "Board"),
+      h("div.picked", chosen.map(back), full ? null : h("span.muted", more), button),
+      full ? null : h("div.deck", CARDS.map(take)),
     );
   }
 

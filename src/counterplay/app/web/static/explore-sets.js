@@ -28,9 +28,9 @@ export function sets_view({ asked, body, change }) {
     const value = `value to ${data.seats[0]} ${signed(data.value, 4)} ${data.unit}`;
     show(
       body,
-      h("div", { class: "finder" }, search, players()),
-      h("p", { class: "muted" }, `${grouped(data.total)} information sets; ${value}`),
-      h("div", { class: "sets" }, data.rows.map(set_row)),
+      h("div.finder", search, players()),
+      h("p.muted", `${grouped(data.total)} information sets; ${value}`),
+      h("div.sets", data.rows.map(set_row)),
       data.pages > 1 ? pages() : null,
     );
     if (typing) {
@@ -54,33 +54,24 @@ export function sets_view({ asked, body, change }) {
       const page = data.page + step;
       const disabled = page < 0 || page >= data.pages;
       const onclick = () => change({ page: String(page) });
-      return h("button", { type: "button", disabled, onclick }, text);
+      return h("button", { disabled, onclick }, text);
     };
     const where = `page ${data.page + 1} of ${data.pages}`;
-    return h(
-      "div",
-      { class: "row" },
-      turn(-1, "Back"),
-      h("span", { class: "muted" }, where),
-      turn(1, "More"),
-    );
+    return h("div.row", turn(-1, "Back"), h("span.muted", where), turn(1, "More"));
   }
 
   function set_row(row) {
     const known = `value ${signed(row.value, 3)}, regret ${plain(row.regret, 3)}`;
     return h(
-      "article",
-      { class: "set" },
+      "article.set",
       h(
-        "div",
-        { class: "set-head" },
-        h("b", {}, row.name),
-        h("span", { class: "muted small" }, data.seats[row.player]),
-        h("span", { class: "number small" }, row.value === null ? "never reached" : known),
+        "div.set-head",
+        h("b", row.name),
+        h("span.muted.small", data.seats[row.player]),
+        h("span.number.small", row.value === null ? "never reached" : known),
       ),
       h(
-        "div",
-        { class: "bars" },
+        "div.bars",
         row.actions.map((name, k) => bar(row, name, k)),
       ),
     );
@@ -91,15 +82,13 @@ export function sets_view({ asked, body, change }) {
     const ghost = row.others ? { left: `${100 * row.others[k]}%` } : null;
     return h(
       "div",
-      {},
-      h("span", {}, name),
+      h("span", name),
       h(
-        "span",
-        { class: "track" },
-        h("span", { class: "fill", style: fill }),
-        ghost ? h("span", { class: "ghost", style: ghost }) : null,
+        "span.track",
+        h("span.fill", { style: fill }),
+        ghost ? h("span.ghost", { style: ghost }) : null,
       ),
-      h("span", { class: "number" }, percent(share)),
+      h("span.number", percent(share)),
       row.others ? apart(share - row.others[k]) : worth(row.q[k]),
     );
   }
@@ -107,7 +96,7 @@ export function sets_view({ asked, body, change }) {
     const text = Math.abs(more) < 0.0005 ? "" : signed(100 * more, 0);
     return h("span", { class: `number ${more > 0 ? "up" : "down"}` }, text);
   }
-  const worth = (q) => h("span", { class: "number muted" }, q === null ? "" : signed(q, 3));
+  const worth = (q) => h("span.number.muted", q === null ? "" : signed(q, 3));
 
   function picture(canvas, ctx) {
     const lines = data.rows.reduce((sum, row) => sum + 1.4 + row.actions.length, 0);

@@ -1,6 +1,6 @@
 // Explore: a strategy, or two side by side; every view has an address, a picture and a CSV.
 import { get } from "./api.js";
-import { h, save, show } from "./dom.js";
+import { h, on_resize, page_head, quiet_button, save, show } from "./dom.js";
 import { holdem_view } from "./explore-holdem.js";
 import { sets_view } from "./explore-sets.js";
 
@@ -10,10 +10,10 @@ export async function open(place, query) {
   const { strategies } = await get("strategies");
   const asked = Object.fromEntries(query);
   if (!asked.s) asked.s = strategies[0].key;
-  const body = h("div", { class: "view", "aria-live": "polite" });
-  const bar = h("div", { class: "tools panel" });
-  const lead = h("p", { class: "muted" }, "The probabilities of a strategy at every decision.");
-  show(place, h("div", { class: "head" }, h("h1", {}, "Explore"), lead), bar, body);
+  const body = h("div.view", { "aria-live": "polite" });
+  const bar = h("div.tools.panel");
+  const lead = "The probabilities of a strategy at every decision.";
+  show(place, page_head("Explore", lead), bar, body);
   let data = null;
   let seen = 0;
 
@@ -38,7 +38,7 @@ export async function open(place, query) {
       views[data.kind].draw(data);
       body.dataset.ready = String(mine);
     } catch (error) {
-      if (mine === seen) show(body, h("p", { class: "down" }, error.message));
+      if (mine === seen) show(body, h("p.down", error.message));
     }
   }
 
@@ -64,21 +64,15 @@ export async function open(place, query) {
       strategies.filter(comparable).map(option(asked.t)),
       made(asked.t),
     );
-    const quiet = (text, onclick) => h("button", { type: "button", class: "quiet", onclick }, text);
     show(
       bar,
-      h("label", {}, "Strategy", first),
-      h("label", {}, "Compare with", second),
+      h("label", "Strategy", first),
+      h("label", "Compare with", second),
       h(
-        "div",
-        { class: "row" },
-        quiet("Copy link", copy),
-        quiet("Picture", picture),
-        h(
-          "a",
-          { class: "button quiet", href: `/api/explore.csv${address()}`, download: true },
-          "CSV",
-        ),
+        "div.row",
+        quiet_button("Copy link", copy),
+        quiet_button("Picture", picture),
+        h("a.button.quiet", { href: `/api/explore.csv${address()}`, download: true }, "CSV"),
       ),
     );
   }
@@ -97,13 +91,10 @@ export async function open(place, query) {
     canvas.toBlob((blob) => save("strategy.png", blob));
   }
 
-  const redraw = () => data && views[data.kind].redraw();
-  addEventListener("resize", redraw);
-  addEventListener("themed", redraw);
+  const still = on_resize(() => data && views[data.kind].redraw());
   await load();
   return () => {
-    removeEventListener("resize", redraw);
-    removeEventListener("themed", redraw);
+    still();
     seen = -1;
   };
 }

@@ -1,6 +1,6 @@
 // The frontier of a job: the curve, a slider for the risk, and what the chosen response changes.
 // What is won and risked is per hand, the mean of the seats, as a match says it.
-import { h, plain, save, show, signed, toggle_button } from "./dom.js";
+import { h, plain, quiet_button, save, show, signed, toggle_button } from "./dom.js";
 import { chart } from "./chart.js";
 import { save_chart } from "./paint.js";
 
@@ -16,7 +16,6 @@ const HOW = {
 };
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
-const quiet = (text, onclick) => h("button", { type: "button", class: "quiet", onclick }, text);
 
 // `memory.limit` stays while the curve is drawn again.
 export function frontier(job, memory) {
@@ -39,8 +38,8 @@ export function frontier(job, memory) {
     most > least ? Math.round((STEPS * (memory.limit - least)) / (most - least)) : STEPS;
   const millibets = (risk) => (curve.millibets ? ` (${plain(MILLIBETS * risk, 0)} mb/g)` : "");
   const out = h("output");
-  const facts = h("div", { class: "facts" });
-  const stops = h("div", { class: "row stops", role: "group", "aria-label": "Values of p" });
+  const facts = h("div.facts");
+  const stops = h("div.row.stops", { role: "group", "aria-label": "Values of p" });
   const range = h("input", {
     type: "range",
     min: 0,
@@ -80,14 +79,16 @@ export function frontier(job, memory) {
     const chosen = curve.points[at];
     const within = (half) => (half ? ` ± ${plain(half, 4)}` : "");
     const fact = (value, text, kind = "") =>
-      h("div", {}, h("b", { class: kind }, value), h("span", {}, text));
-    const link = (href, text, about) =>
-      h("div", {}, h("a", { class: "button", href }, text), h("span", {}, about));
+      h("div", h("b", { class: kind }, value), h("span", text));
+    const link = (href, text, about) => h("div", h("a.button", { href }, text), h("span", about));
     const changes = `/explore?s=${curve.points[0].strategy}&t=${chosen.strategy}`;
     const seats = `${curve.unit} at risk${millibets(chosen.risks)}, mean of the seats`;
     const sum = `; b1 + b2: ${bound}${plain(chosen.exploitability, 4)}`;
     out.textContent = `${plain(memory.limit, 4)} ${curve.unit}${millibets(memory.limit)}`;
-    show(stops, curve.points.map((p, k) => stop_at(p, k, at)));
+    show(
+      stops,
+      curve.points.map((p, k) => stop_at(p, k, at)),
+    );
     show(
       facts,
       fact(chosen.p, "trust p"),
@@ -106,34 +107,30 @@ export function frontier(job, memory) {
   const found = "As far as play has found it: the real risk is at least this.";
   const node = [
     h(
-      "section",
-      { class: "panel" },
+      "section.panel",
       h(
-        "div",
-        { class: "row spread" },
-        h("h2", {}, `The frontier: ${job.title}`),
+        "div.row.spread",
+        h("h2", `The frontier: ${job.title}`),
         h(
           "span",
-          {},
-          quiet("Picture", () => save_chart(drawn, "frontier.png")),
-          quiet("CSV", () => table_file(curve)),
+          quiet_button("Picture", () => save_chart(drawn, "frontier.png")),
+          quiet_button("CSV", () => table_file(curve)),
         ),
       ),
-      job.state === "stopped" ? h("p", { class: "muted" }, stopped) : null,
+      job.state === "stopped" ? h("p.muted", stopped) : null,
       drawn.node,
-      HOW[curve.how] ? h("p", { class: "muted small" }, HOW[curve.how]) : null,
+      HOW[curve.how] ? h("p.muted.small", HOW[curve.how]) : null,
     ),
     h(
-      "section",
-      { class: "panel slider" },
-      h("h2", {}, "Risk at most"),
+      "section.panel.slider",
+      h("h2", "Risk at most"),
       out,
       range,
       stops,
-      bound ? h("p", { class: "muted small" }, found) : null,
+      bound ? h("p.muted.small", found) : null,
       facts,
     ),
-    h("section", { class: "panel" }, table(curve, bound)),
+    h("section.panel", table(curve, bound)),
   ];
   update();
   return { node, draw: drawn.draw };
@@ -144,20 +141,17 @@ function table(curve, bound) {
     p: (p) => p.p,
     [`won, ${curve.unit}`]: (p) => signed(p.wins, 4),
     [`at risk, ${bound}${curve.unit}`]: (p) => plain(p.risks, 4),
-    ...(curve.millibets
-      ? { [`at risk, ${bound}mb/g`]: (p) => plain(MILLIBETS * p.risks, 0) }
-      : {}),
+    ...(curve.millibets ? { [`at risk, ${bound}mb/g`]: (p) => plain(MILLIBETS * p.risks, 0) } : {}),
     "mixing the ends": (p) => signed(p.line, 4),
   };
   const row = (p) =>
     h(
       "tr",
-      {},
-      Object.values(columns).map((cell) => h("td", { class: "number" }, cell(p))),
+      Object.values(columns).map((cell) => h("td.number", cell(p))),
     );
-  const names = Object.keys(columns).map((name) => h("th", {}, name));
-  const head = h("thead", {}, h("tr", {}, names));
-  return h("table", { class: "frontier" }, head, h("tbody", {}, curve.points.map(row)));
+  const names = Object.keys(columns).map((name) => h("th", name));
+  const head = h("thead", h("tr", names));
+  return h("table.frontier", head, h("tbody", curve.points.map(row)));
 }
 
 // Means of the seats, and the library's sum of them.

@@ -1,5 +1,5 @@
 // The actions of every holding on a canvas: 13 by 13 cells, each with its holdings.
-import { h, percent, plain, point, unpoint } from "./dom.js";
+import { h, percent, plain, point, sharp, unpoint } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";
 export const ACTIONS = ["fold", "call", "raise"];
@@ -58,7 +58,7 @@ const inks = () => ({
 const SHAPE = { 1: [1, 1], 4: [2, 2], 6: [3, 2], 12: [4, 3] };
 
 export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
-  const node = h("canvas", { class: "grid", tabindex: 0, role: "img", "aria-label": title });
+  const node = h("canvas.grid", { tabindex: 0, role: "img", "aria-label": title });
   let at = null;
   const whole = data.board.length === 0; // before the flop a cell is one thing
   const one = data.one,
@@ -144,34 +144,29 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
     }
   }
   function draw() {
-    const side = node.clientWidth || 500,
-      ratio = window.devicePixelRatio || 1;
-    node.width = side * ratio;
-    node.height = side * ratio;
-    const ctx = node.getContext("2d");
-    ctx.scale(ratio, ratio);
-    paint(ctx, side, inks());
+    const side = node.clientWidth || 500;
+    paint(sharp(node, side, side), side, inks());
   }
 
   const rows = (from, k) =>
     ACTIONS.filter((name) => data.actions.includes(name)).map((name) => [
-      h("b", {}, percent(from.shares[ACTIONS.indexOf(name)][k])),
+      h("b", percent(from.shares[ACTIONS.indexOf(name)][k])),
       ` ${word(name, data)}  `,
     ]);
   function tell(event, cell, k) {
     const names =
       k === undefined ? label(cell) : HOLDINGS[k].map((card) => pretty(text_of(card))).join(" ");
     if (k === undefined || !data.free[k]) {
-      point(event, h("b", {}, names), h("div", {}, "on the board"));
+      point(event, h("b", names), h("div", "on the board"));
       return;
     }
-    const lines = [h("b", {}, whole ? label(cell) : names), h("div", {}, rows(part || one, k))];
-    if (mode === "difference") lines.push(h("div", {}, "other: ", rows(two, k)));
+    const lines = [h("b", whole ? label(cell) : names), h("div", rows(part || one, k))];
+    if (mode === "difference") lines.push(h("div", "other: ", rows(two, k)));
     lines.push(
-      h("div", {}, `strength ${plain(data.strength[k], 3)}, bucket ${(part || one).bucket[k]}`),
+      h("div", `strength ${plain(data.strength[k], 3)}, bucket ${(part || one).bucket[k]}`),
     );
     if (data.betting)
-      lines.push(h("div", {}, `gets here ${percent((part || one).reach[k])} of the time`));
+      lines.push(h("div", `gets here ${percent((part || one).reach[k])} of the time`));
     point(event, lines);
   }
   function find(event) {
@@ -228,7 +223,7 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
 
 // The holdings by strength: their number and their actions.
 export function by_strength(data, part) {
-  const node = h("canvas", { class: "strength", role: "img", "aria-label": "actions by strength" }),
+  const node = h("canvas.strength", { role: "img", "aria-label": "actions by strength" }),
     BINS = 25;
   const sums = Array.from({ length: BINS }, () => [0, 0, 0]);
   data.strength.forEach((value, k) => {
@@ -265,13 +260,8 @@ export function by_strength(data, part) {
     });
   }
   function draw() {
-    const wide = node.clientWidth || 500,
-      ratio = window.devicePixelRatio || 1;
-    node.width = wide * ratio;
-    node.height = wide * 0.75 * ratio;
-    const ctx = node.getContext("2d");
-    ctx.scale(ratio, ratio);
-    paint(ctx, wide);
+    const wide = node.clientWidth || 500;
+    paint(sharp(node, wide, wide * 0.75), wide);
   }
   return { node, draw, paint };
 }

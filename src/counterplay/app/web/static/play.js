@@ -1,6 +1,6 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, s, show, toggle_button } from "./dom.js";
+import { h, page_head, s, show, sleep, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
 import { sit } from "./table.js";
@@ -90,13 +90,33 @@ const PICTURES = {
     ),
 };
 
+// A button that opens a table at a page; `choice` returns the game and the opponent.
+export function sit_down(button, page, choice, note) {
+  const node = h(
+    button,
+    {
+      async onclick() {
+        node.disabled = true;
+        note.textContent = "Preparing the opponent.";
+        try {
+          go(`${page}?table=${await take_seat(...choice(), (text) => (note.textContent = text))}`);
+        } catch (error) {
+          note.textContent = error.message;
+          node.disabled = false;
+        }
+      },
+    },
+    "Sit down",
+  );
+  return node;
+}
 // Opens a new table once the opponent is prepared; `progress` gets the state as text.
-export async function take_seat(game, opponent, progress) {
+async function take_seat(game, opponent, progress) {
   for (;;) {
     const made = await post("tables", { game, opponent });
     if (made.table) return made.table;
     for (let job; job?.state !== "done";) {
-      await new Promise((done) => setTimeout(done, 400));
+      await sleep(400);
       job = await get(`jobs/${made.job}`);
       if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
       const share = Math.round(100 * job.share);
@@ -116,25 +136,11 @@ export async function open(place, query) {
   let game = games.find((one) => one.word === query.get("game")) || games[0];
   let foe = null;
   const rules = h("div"),
-    foes = h("div", { class: "foes", role: "group", "aria-label": "Opponents" });
-  const start = h("button", { type: "button", class: "main wide", onclick: down }, "Sit down");
-  const note = h("p", { class: "muted small", "aria-live": "polite" });
-  const list = h("div", { class: "games", role: "group", "aria-label": "Games" });
+    foes = h("div.foes", { role: "group", "aria-label": "Opponents" });
+  const note = h("p.muted.small", { "aria-live": "polite" });
+  const start = sit_down("button.main.wide", "/play", () => [game.name, foe.key], note);
+  const list = h("div.games", { role: "group", "aria-label": "Games" });
 
-  async function down() {
-    start.disabled = true;
-    note.textContent = "Preparing the opponent.";
-    try {
-      go(
-        `/play?table=${await take_seat(game.name, foe.key, (text) => {
-          note.textContent = text;
-        })}`,
-      );
-    } catch (error) {
-      note.textContent = error.message;
-      start.disabled = false;
-    }
-  }
   function draw() {
     show(
       list,
@@ -148,8 +154,8 @@ export async function open(place, query) {
           },
           { class: "pick" },
           (PICTURES[one.word] || PICTURES.ocp)(),
-          h("b", {}, one.title),
-          h("span", {}, one.about),
+          h("b", one.title),
+          h("span", one.about),
         ),
       ),
     );
@@ -164,8 +170,8 @@ export async function open(place, query) {
             draw();
           },
           { class: "foe" },
-          h("b", {}, one.name),
-          h("span", {}, one.about),
+          h("b", one.name),
+          h("span", one.about),
         ),
       ),
     );
@@ -173,24 +179,21 @@ export async function open(place, query) {
       rules,
       game.rules
         ? [
-            h("h2", {}, "Rules"),
+            h("h2", "Rules"),
             h(
-              "ol",
-              { class: "rules" },
-              game.rules.map((line) => h("li", {}, line)),
+              "ol.rules",
+              game.rules.map((line) => h("li", line)),
             ),
           ]
         : [
-            h("h2", {}, "Rules"),
+            h("h2", "Rules"),
             h(
               "p",
-              {},
               "Two players, limit betting: bets of one small bet before and on the flop, of two ",
               "on turn and river; four bets a street at most.",
             ),
             h(
-              "p",
-              { class: "muted small" },
+              "p.muted.small",
               "Keys: f folds, c checks or calls, r bets or raises, n deals the next hand, ",
               "v reviews the hand.",
             ),
@@ -200,23 +203,11 @@ export async function open(place, query) {
   draw();
   show(
     place,
+    page_head("Play", "Choose a game and an opponent."),
     h(
-      "div",
-      { class: "head" },
-      h("h1", {}, "Play"),
-      h("p", { class: "muted" }, "Choose a game and an opponent."),
-    ),
-    h(
-      "div",
-      { class: "lobby" },
-      h("div", { class: "stack" }, list, h("section", { class: "panel" }, rules)),
-      h(
-        "div",
-        { class: "stack" },
-        h("section", { class: "panel" }, h("h2", {}, "Against"), foes),
-        start,
-        note,
-      ),
+      "div.lobby",
+      h("div.stack", list, h("section.panel", rules)),
+      h("div.stack", h("section.panel", h("h2", "Against"), foes), start, note),
     ),
   );
   return null;

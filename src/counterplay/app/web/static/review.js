@@ -7,20 +7,19 @@ const NOTHING = 1e-6; // smaller costs are shown as none
 const DIGITS = 3;
 
 export function review_of(look, opponent) {
-  const title = h("h2", {}, "What happened");
-  if (look.wait) return [title, h("div", { class: "wait" }, "Computing")];
+  const title = h("h2", "What happened");
+  if (look.wait) return [title, h("div.wait", "Computing")];
   const cards = look.cards?.map((text) => card(text, "small"));
-  const held = cards ? h("div", { class: "hand" }, cards) : h("b", {}, look.held);
+  const held = cards ? h("div.hand", cards) : h("b", look.held);
   return [
     title,
-    h("div", { class: "row" }, h("span", {}, `${opponent} held`), held),
-    h("p", { class: "verdict" }, verdict(look)),
+    h("div.row", h("span", `${opponent} held`), held),
+    h("p.verdict", verdict(look)),
     h(
-      "div",
-      { class: "steps" },
+      "div.steps",
       look.steps.map((step) => step_of(step, opponent)),
     ),
-    look.note ? h("p", { class: "muted small" }, look.note) : null,
+    look.note ? h("p.muted.small", look.note) : null,
   ];
 }
 
@@ -28,7 +27,7 @@ export function review_of(look, opponent) {
 function verdict(look) {
   const { weighed, unweighed } = look;
   if (!weighed) return unweighed ? "None of your moves was weighed." : "You had no decision.";
-  const cost = h("b", { class: "number" }, amount(look.cost));
+  const cost = h("b.number", amount(look.cost));
   const moves = weighed === 1 ? "move" : "moves";
   if (!unweighed) return [`Against a best response your ${moves} cost `, cost, "."];
   const rest = unweighed === 1 ? "1 was not weighed." : `${unweighed} were not weighed.`;
@@ -42,14 +41,13 @@ const amount = (value) => {
 function step_of(step, opponent) {
   const mine = step.who === "you";
   const said = mine ? `You ${bare(step.text)}` : `${opponent} ${step.text}`;
-  const line = h("div", { class: "line" }, h("b", {}, said), mine ? cost(step.cost) : null);
-  return h("div", { class: "step" }, line, bars(step, mine));
+  const line = h("div.line", h("b", said), mine ? cost(step.cost) : null);
+  return h("div.step", line, bars(step, mine));
 }
 
 function cost(value) {
-  if (value === null || value === undefined)
-    return h("span", { class: "muted small" }, "not weighed");
-  if (value <= NOTHING) return h("span", { class: "number up" }, "best");
+  if (value === null || value === undefined) return h("span.muted.small", "not weighed");
+  if (value <= NOTHING) return h("span.number.up", "best");
   const dear = value >= 0.5 * 10 ** -DIGITS;
   return h("span", { class: `number ${dear ? "down" : "muted"}` }, `cost ${amount(value)}`);
 }
@@ -66,10 +64,10 @@ function bars(step, mine) {
     return h(
       "div",
       { class: k === step.chosen ? "chosen" : "" },
-      h("span", {}, label),
-      h("span", { class: "track" }, h("span", { class: "fill", style })),
-      h("span", { class: "number" }, mine ? signed(numbers[k], 2) : percent(numbers[k])),
+      h("span", label),
+      h("span.track", h("span.fill", { style })),
+      h("span.number", mine ? signed(numbers[k], 2) : percent(numbers[k])),
     );
   };
-  return h("div", { class: "bars" }, step.choices.map(bar));
+  return h("div.bars", step.choices.map(bar));
 }

@@ -1,7 +1,7 @@
 // Runs: the runs in the served folders, their convergence, and reports.
 import { get } from "./api.js";
-import { grouped, h, show, toggle_button } from "./dom.js";
-import { chart, short } from "./chart.js";
+import { grouped, h, on_resize, page_head, quiet_button, show, toggle_button } from "./dom.js";
+import { chart, INKS, short } from "./chart.js";
 import { save_chart } from "./paint.js";
 
 export const page = { title: "Runs", order: 5 };
@@ -16,26 +16,16 @@ export async function open(place, query) {
     curves = new Map(),
     drawn = null,
     stopped = false;
-  const list = h("div", { class: "runs-list" }),
-    panel = h("section", { class: "panel" }),
-    more = h("div", { class: "stack" });
+  const list = h("div.runs-list"),
+    panel = h("section.panel"),
+    more = h("div.stack");
   show(
     place,
+    page_head("Runs", "Runs in the served folders; the curves grow while a solver runs."),
     h(
-      "div",
-      { class: "head" },
-      h("h1", {}, "Runs"),
-      h(
-        "p",
-        { class: "muted" },
-        "Runs in the served folders; the curves grow while a solver runs.",
-      ),
-    ),
-    h(
-      "div",
-      { class: "two" },
-      h("div", { class: "stack" }, panel, more),
-      h("section", { class: "panel" }, h("h2", {}, "Runs and reports"), list),
+      "div.two",
+      h("div.stack", panel, more),
+      h("section.panel", h("h2", "Runs and reports"), list),
     ),
   );
 
@@ -48,10 +38,7 @@ export async function open(place, query) {
   }
   function draw_list() {
     if (!listing.runs.length && !listing.reports.length) {
-      show(
-        list,
-        h("p", { class: "muted" }, "Nothing yet. Run counterplay solve kuhn, and it appears here."),
-      );
+      show(list, h("p.muted", "Nothing yet. Run counterplay solve kuhn, and it appears here."));
       return;
     }
     show(
@@ -68,7 +55,7 @@ export async function open(place, query) {
             look();
           },
           { class: "run" },
-          h("b", {}, run.name),
+          h("b", run.name),
           h(
             "span",
             { class: run.live ? "live" : "" },
@@ -80,7 +67,6 @@ export async function open(place, query) {
           ),
           h(
             "span",
-            {},
             run.problem || `${run.game}, ${run.algorithm}, ${grouped(run.iterations)} iterations`,
           ),
           run.strategy
@@ -98,8 +84,8 @@ export async function open(place, query) {
             draw_report();
           },
           { class: "run" },
-          h("b", {}, one.name),
-          h("span", {}, "report"),
+          h("b", one.name),
+          h("span", "report"),
         ),
       ),
     );
@@ -109,11 +95,9 @@ export async function open(place, query) {
       more,
       report
         ? h(
-            "section",
-            { class: "panel" },
-            h("h2", {}, "Report"),
-            h("iframe", {
-              class: "report",
+            "section.panel",
+            h("h2", "Report"),
+            h("iframe.report", {
               src: `/api/reports/${report}/report.html`,
               title: "Report of reproduce",
             }),
@@ -151,31 +135,23 @@ export async function open(place, query) {
     show(
       panel,
       h(
-        "div",
-        { class: "row spread" },
-        h("h2", {}, "Convergence"),
-        h("div", { class: "tabs" }, toggle("iterations"), toggle("seconds")),
+        "div.row.spread",
+        h("h2", "Convergence"),
+        h("div.tabs", toggle("iterations"), toggle("seconds")),
       ),
       drawn
         ? drawn.node
         : h(
-            "p",
-            { class: "muted" },
+            "p.muted",
             chosen.size ? "Nothing measured yet." : "Choose runs to see how they converge.",
           ),
       lines.length
         ? h(
-            "div",
-            { class: "legend" },
+            "div.legend",
             lines.map((line, k) =>
               h(
                 "span",
-                {},
-                h("i", {
-                  style: {
-                    background: `var(--${["accent", "raise", "call", "muted", "heart"][k % 5]})`,
-                  },
-                }),
+                h("i", { style: { background: `var(--${INKS[k % INKS.length]})` } }),
                 line.name,
               ),
             ),
@@ -183,18 +159,14 @@ export async function open(place, query) {
         : null,
       bare.length
         ? h(
-            "p",
-            { class: "muted small" },
+            "p.muted.small",
             `${bare.map((run) => run.name).join(", ")}: `,
             "hold'em is not measured while it is solved; use counterplay evaluate.",
           )
         : null,
-      drawn ? h("button", { type: "button", class: "quiet", onclick: picture }, "Picture") : null,
+      drawn ? quiet_button("Picture", () => save_chart(drawn, "convergence.png")) : null,
     );
     drawn?.draw();
-  }
-  function picture() {
-    save_chart(drawn, "convergence.png");
   }
   async function look() {
     let fresh = false;
@@ -240,12 +212,9 @@ export async function open(place, query) {
   draw_report();
   await look();
   setTimeout(tick, EVERY);
-  const redraw = () => drawn?.draw();
-  addEventListener("resize", redraw);
-  addEventListener("themed", redraw);
+  const still = on_resize(() => drawn?.draw());
   return () => {
     stopped = true;
-    removeEventListener("resize", redraw);
-    removeEventListener("themed", redraw);
+    still();
   };
 }

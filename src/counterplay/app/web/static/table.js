@@ -10,22 +10,21 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   let state = null,
     busy = false,
     look = null;
-  const cloth = h("section", { class: "cloth", "aria-label": "The table" });
-  const acts = h("div", { class: "acts", role: "group", "aria-label": "Your move" });
-  const head = h("div", { class: "head" });
-  const money = h("section", { class: "panel" }),
-    log = h("section", { class: "panel" }),
-    back = h("section", { class: "panel", hidden: true });
-  const more = h("div", { class: "stack" }),
-    rules = h("section", { class: "panel" });
+  const cloth = h("section.cloth", { "aria-label": "The table" });
+  const acts = h("div.acts", { role: "group", "aria-label": "Your move" });
+  const head = h("div.head");
+  const money = h("section.panel"),
+    log = h("section.panel"),
+    back = h("section.panel", { hidden: true });
+  const more = h("div.stack"),
+    rules = h("section.panel");
   show(
     place,
     head,
     h(
-      "div",
-      { class: "two" },
-      h("div", { class: "stack" }, h("div", {}, cloth, acts), below),
-      h("div", { class: "stack" }, more, money, back, log, rules),
+      "div.two",
+      h("div.stack", h("div", cloth, acts), below),
+      h("div.stack", more, money, back, log, rules),
     ),
   );
 
@@ -39,7 +38,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       tabs.postMessage({ table: name, version: state.version });
     } catch (error) {
       if (error instanceof Refused && error.status === 409) state = error.data;
-      else head.append(h("p", { class: "down" }, error.message));
+      else head.append(h("p.down", error.message));
     }
     busy = false;
     if (path === "deal") look = null;
@@ -57,19 +56,13 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   function draw_all() {
     show(
       head,
-      h("h1", {}, state.title),
-      h("p", { class: "muted" }, `against ${state.opponent}`),
+      h("h1", state.title),
+      h("p.muted", `against ${state.opponent}`),
       h("span", { style: { flex: "1" } }),
-      h("button", { type: "button", class: "quiet", onclick: away }, "Leave the table"),
+      h("button.quiet", { onclick: away }, "Leave the table"),
     );
     if (state.scene) show(cloth, draw(state, choose));
-    else
-      show(
-        cloth,
-        h("div", {}),
-        h("div", { class: "middle" }, h("div", { class: "result" }, "Deal the first hand")),
-        h("div", {}),
-      );
+    else show(cloth, h("div"), h("div.middle", h("div.result", "Deal the first hand")), h("div"));
     cloth.dataset.version = state.version;
     draw_acts();
     draw_money();
@@ -79,11 +72,10 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     rules.hidden = !state.rules.length;
     show(
       rules,
-      h("h2", {}, "Rules"),
+      h("h2", "Rules"),
       h(
-        "ol",
-        { class: "rules small" },
-        state.rules.map((line) => h("li", {}, line)),
+        "ol.rules.small",
+        state.rules.map((line) => h("li", line)),
       ),
     );
   }
@@ -94,19 +86,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     if (state.over) {
       show(
         acts,
-        h(
-          "button",
-          { type: "button", class: "main", onclick: deal },
-          state.hand < 0 ? "Deal" : "Next hand",
-          h("kbd", {}, "n"),
-        ),
+        h("button.main", { onclick: deal }, state.hand < 0 ? "Deal" : "Next hand", h("kbd", "n")),
         state.hand >= 0 && !look
-          ? h(
-              "button",
-              { type: "button", onclick: () => review(state.hand) },
-              "What happened?",
-              h("kbd", {}, "v"),
-            )
+          ? h("button", { onclick: () => review(state.hand) }, "What happened?", h("kbd", "v"))
           : null,
       );
     } else {
@@ -118,13 +100,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
         shown.map(({ choice, k }) =>
           h(
             "button",
-            {
-              type: "button",
-              class: /^[fcr]$/.test(choice.key) ? choice.key : "",
-              onclick: () => choose(k),
-            },
+            { class: /^[fcr]$/.test(choice.key) ? choice.key : "", onclick: () => choose(k) },
             choice.label,
-            choice.key ? h("kbd", {}, choice.key) : null,
+            choice.key ? h("kbd", choice.key) : null,
           ),
         ),
       );
@@ -137,8 +115,8 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       total = w.total;
     const known = (value) => value && value.mean !== null;
     const line = (name, value) => [
-      h("dt", {}, name),
-      h("dd", {}, known(value) ? `${signed(value.mean, 3)}${half(value.within)}` : "–"),
+      h("dt", name),
+      h("dd", known(value) ? `${signed(value.mean, 3)}${half(value.within)}` : "–"),
     ];
     const about = [
       w.within === null ? null : "± is half of a 95% interval.",
@@ -148,24 +126,19 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     ].filter(Boolean);
     show(
       money,
-      h("h2", {}, "Your winnings"),
+      h("h2", "Your winnings"),
       h(
         "div",
         { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` },
         signed(total, Number.isInteger(total) ? 0 : 1),
       ),
-      h("p", { class: "muted small" }, `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
-      h(
-        "dl",
-        {},
-        line(state.unit, w),
-        known(w.adjusted) ? line("luck-adjusted", w.adjusted) : null,
-      ),
-      about.length ? h("p", { class: "muted small" }, about.join(" ")) : null,
+      h("p.muted.small", `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
+      h("dl", line(state.unit, w), known(w.adjusted) ? line("luck-adjusted", w.adjusted) : null),
+      about.length ? h("p.muted.small", about.join(" ")) : null,
       w.hands
         ? h(
-            "a",
-            { class: "button quiet", href: `/api/tables/${name}/hands`, download: true },
+            "a.button.quiet",
+            { href: `/api/tables/${name}/hands`, download: true },
             state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands",
           )
         : null,
@@ -182,24 +155,21 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     let street = null;
     show(
       log,
-      h("h2", {}, "This hand"),
+      h("h2", "This hand"),
       h(
-        "ol",
-        { class: "log" },
+        "ol.log",
         lines.map((line) => {
           const fresh = line.street && line.street !== street;
           street = line.street;
           return [
-            fresh ? h("li", {}, h("span", { class: "street" }, line.street)) : null,
+            fresh ? h("li", h("span.street", line.street)) : null,
             h(
               "li",
-              {},
               h(
-                "span",
-                { class: "who" },
+                "span.who",
                 line.who === "you" ? "You" : line.who === "table" ? "" : state.opponent,
               ),
-              h("span", {}, line.who === "you" ? bare(line.text) : line.text),
+              h("span", line.who === "you" ? bare(line.text) : line.text),
             ),
           ];
         }),

@@ -1,8 +1,8 @@
 // Watch it learn: a table, and beside it what the opponent has learnt.
 import { get } from "./api.js";
-import { h, percent, plain, s, show, signed } from "./dom.js";
+import { h, page_head, percent, plain, s, show, signed } from "./dom.js";
 import { go } from "./app.js";
-import { take_seat } from "./play.js";
+import { sit_down } from "./play.js";
 import { sit } from "./table.js";
 
 export const page = { title: "Watch it learn", order: 2 };
@@ -13,8 +13,8 @@ export async function open(place, query) {
     show(place, start());
     return null;
   }
-  const side = h("section", { class: "panel" }),
-    below = h("section", { class: "panel" });
+  const side = h("section.panel"),
+    below = h("section.panel");
   let timer = 0,
     drawn = "";
   const seat = sit(place, name, {
@@ -46,47 +46,21 @@ export async function open(place, query) {
 }
 
 function start() {
-  const note = h("p", { class: "muted", "aria-live": "polite" });
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: "main",
-      onclick: async () => {
-        button.disabled = true;
-        try {
-          go(
-            `/watch?table=${await take_seat("holdem(buckets=10)", "bot:adaptive", (text) => {
-              note.textContent = text;
-            })}`,
-          );
-        } catch (error) {
-          note.textContent = error.message;
-          button.disabled = false;
-        }
-      },
-    },
-    "Sit down",
-  );
+  const note = h("p.muted", { "aria-live": "polite" });
+  const choice = () => ["holdem(buckets=10)", "bot:adaptive"];
   return [
-    h("div", { class: "head" }, h("h1", {}, "Watch it learn")),
+    page_head("Watch it learn"),
     h(
-      "section",
-      { class: "panel" },
-      h("h2", {}, "The adaptive player"),
+      "section.panel",
+      h("h2", "The adaptive player"),
       h(
         "p",
-        {},
         "Play limit hold'em against a bot that learns how you play. The page shows its confirmed ",
         "findings about you with their intervals, the response that it plays and why, and what it ",
         "believes you do in every kind of decision.",
       ),
-      h(
-        "p",
-        { class: "muted" },
-        "It sees only what a player at the table sees. Keys: f, c, r; n deals.",
-      ),
-      button,
+      h("p.muted", "It sees only what a player at the table sees. Keys: f, c, r; n deals."),
+      sit_down("button.main", "/watch", choice, note),
       note,
     ),
   ];
@@ -99,25 +73,24 @@ const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
 function draw_side(place, state) {
   const at = state.learning;
   if (!at) {
-    show(place, h("p", {}, "This opponent does not learn."));
+    show(place, h("p", "This opponent does not learn."));
     return;
   }
   show(
     place,
-    h("h2", {}, "What it has learnt about you"),
-    h("p", {}, "It plays ", h("b", {}, at.playing), `: ${at.why}.`),
+    h("h2", "What it has learnt about you"),
+    h("p", "It plays ", h("b", at.playing), `: ${at.why}.`),
     at.budget === null
       ? null
       : h(
-          "p",
-          { class: "muted small" },
+          "p.muted.small",
           `Deviating from the equilibrium may cost it ${plain(at.budget, 0)} more small bets.`,
         ),
     at.confirmed.length
       ? at.confirmed
           .slice(0, 8)
-          .map((one) => h("div", { class: "finding" }, h("div", {}, said(one.text)), gauge(one)))
-      : h("p", { class: "muted" }, `Nothing is confirmed after ${hands(at.hands)}.`),
+          .map((one) => h("div.finding", h("div", said(one.text)), gauge(one)))
+      : h("p.muted", `Nothing is confirmed after ${hands(at.hands)}.`),
     at.arms.length ? responses(at.arms) : null,
   );
 }
@@ -127,14 +100,12 @@ function responses(arms) {
     if (arm.same) return "still the equilibrium";
     return arm.half === null ? "too few hands" : `${signed(arm.gain, 2)} ± ${plain(arm.half, 2)}`;
   }
-  const row = (arm) =>
-    h("tr", {}, h("td", {}, arm.name), h("td", { class: "number" }, won(arm)));
+  const row = (arm) => h("tr", h("td", arm.name), h("td.number", won(arm)));
   return h(
-    "details",
-    { class: "arms" },
-    h("summary", {}, "Responses it can play"),
-    h("p", { class: "muted small" }, "sb/h won more than by the equilibrium, by its model (95%)."),
-    h("table", {}, h("tbody", {}, arms.map(row))),
+    "details.arms",
+    h("summary", "Responses it can play"),
+    h("p.muted.small", "sb/h won more than by the equilibrium, by its model (95%)."),
+    h("table", h("tbody", arms.map(row))),
   );
 }
 
@@ -143,8 +114,7 @@ function gauge(one) {
   if (one.share === null) return null;
   const x = (v) => 4 + 232 * Math.max(0, Math.min(1, v));
   return h(
-    "div",
-    { class: "sure" },
+    "div.sure",
     s(
       "svg",
       {
@@ -166,15 +136,15 @@ function gauge(one) {
       s("circle", { cx: x(one.share), cy: 9, r: 5, fill: "var(--call)" }),
       s("path", { d: `M${x(one.expected)} 1v16`, stroke: "var(--raise)", "stroke-width": 2.5 }),
     ),
-    h("span", { class: "number" }, `${percent(one.share)} ± ${percent(one.half)}`),
+    h("span.number", `${percent(one.share)} ± ${percent(one.half)}`),
   );
 }
 
 // The player's own model: what it expects of the person in each kind of decision.
 function draw_belief(place, belief) {
-  const title = h("h2", {}, "What it believes you do");
+  const title = h("h2", "What it believes you do");
   if (!belief) {
-    show(place, title, h("p", { class: "muted" }, "Nothing yet: it has seen too few hands."));
+    show(place, title, h("p.muted", "Nothing yet: it has seen too few hands."));
     return;
   }
   const { learnt_from: learnt, next_update: next, prior } = belief;
@@ -188,17 +158,17 @@ function draw_belief(place, belief) {
     : "";
   const link = belief.model
     ? h(
-        "a",
-        { class: "button", href: `/explore?s=${belief.equilibrium}&t=${belief.model}` },
+        "a.button",
+        { href: `/explore?s=${belief.equilibrium}&t=${belief.model}` },
         "Its model in the explorer",
       )
     : null;
   show(
     place,
     title,
-    h("p", { class: "muted" }, `${lead}the next update comes at ${hands(next)}.${same}`),
+    h("p.muted", `${lead}the next update comes at ${hands(next)}.${same}`),
     link,
-    h("div", { class: "spots" }, belief.spots.map(spot_of)),
+    h("div.spots", belief.spots.map(spot_of)),
   );
 }
 function spot_of(spot) {
@@ -207,10 +177,14 @@ function spot_of(spot) {
   const expects = (shares) => shares.map((p, k) => `${spot.actions[k]} ${percent(p)}`).join(", ");
   const few = spot.half === null ? " (too few hands for a frequency)" : "";
   return h(
-    "div",
-    { class: "spot" },
-    h("b", {}, spot.name),
-    stacked(spot, spot.taken.map((count) => count / n), "you", did + few),
+    "div.spot",
+    h("b", spot.name),
+    stacked(
+      spot,
+      spot.taken.map((count) => count / n),
+      "you",
+      did + few,
+    ),
     stacked(spot, spot.believed, "it believes", expects(spot.believed)),
     stacked(spot, spot.expected, "an equilibrium", expects(spot.expected)),
   );
@@ -219,10 +193,9 @@ function stacked(spot, shares, name, text) {
   const part = (share, k) =>
     h("span", { class: spot.kinds[k], style: { width: `${100 * share}%` } });
   return h(
-    "div",
-    { class: "believed" },
-    h("span", {}, name),
-    h("span", { class: "stack-bar", "aria-hidden": "true" }, shares.map(part)),
-    h("span", { class: "small muted" }, text),
+    "div.believed",
+    h("span", name),
+    h("span.stack-bar", { "aria-hidden": "true" }, shares.map(part)),
+    h("span.small.muted", text),
   );
 }

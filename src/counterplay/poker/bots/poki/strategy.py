@@ -30,7 +30,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
 from counterplay.poker.betting.betting import CALL, FOLD, RAISE
 from counterplay.poker.bots.poki.strength import HandStrength
 from counterplay.poker.cards.strength import PREFLOP_TOTAL
@@ -100,29 +99,6 @@ class PokiSettings:
     least_sigma: float = 0.02
     # [guess] half width before the flop, in IR_2: Papp's sigma, published for IR_7.
     preflop_sigma: float = 330.0
-
-    def __post_init__(self) -> None:
-        for name in ("bet", "raise_once", "raise_again", "call_one", "call_more"):
-            low, high = getattr(self, name)
-            if not 0.0 <= low < high <= 1.0:
-                raise BadParameter(
-                    f"{name} must be two rising numbers from 0 to 1, not {(low, high)}"
-                )
-        bluffs = ("slow_play", "check_raise", "semi_bluff", "river_bluff")
-        for name in ("least", *bluffs, "noise", "floor"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise BadParameter(f"{name} must lie in [0, 1], not {getattr(self, name)}")
-        for shares in self.defaults:
-            if min(shares) < 0.0 or abs(sum(shares) - 1.0) > 1e-9:
-                raise BadParameter(f"defaults must be shares that add up to 1, not {shares}")
-        if self.enough < 1 or self.memory < self.enough:
-            raise BadParameter(
-                f"memory must be at least enough >= 1, not {self.memory} and {self.enough}"
-            )
-        if self.sigma < 0.0 or min(self.least_sigma, self.preflop_sigma, self.floor) <= 0.0:
-            raise BadParameter(
-                "least_sigma, preflop_sigma and floor must be positive, sigma not negative"
-            )
 
 
 @cache

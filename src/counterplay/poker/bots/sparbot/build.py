@@ -14,7 +14,7 @@ The table is built once and kept in the store (`core/base/store.py`) under its `
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from counterplay.poker.bots.sparbot.model import (
     policy_rows,
     solve,
     sparbot_chance,
-    starting_pot,
 )
 from counterplay.poker.cards.tables import strengths
 from counterplay.poker.holdem.table import Table, new_table
@@ -44,15 +43,6 @@ TREMBLE = 0.25  # probability with which a player is assumed to reach the flop w
 CARRY = (0, 0, N_BUCKETS, N_BUCKETS)  # recall of buckets: the one before the flop is forgotten
 
 Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
-
-
-class ModelRecord(NamedTuple):
-    """How well a model is solved."""
-
-    history: str
-    pot: float
-    exploitability: float
-    iterations: int
 
 
 def parameters() -> dict[str, Any]:
@@ -97,13 +87,13 @@ TABLE = Cached(
 
 def build_sparbot(
     progress: ProgressCallback = no_progress,
-) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelRecord]]:
+) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelSolution]]:
     """(first_row, policy), the buckets and how well each model is solved."""
     strengths(lambda share, what: progress(0.0, what))
     buckets = BUCKETS.get(lambda share, what: progress(0.15 * share, "buckets"))
     chance = sparbot_chance(buckets, lambda share: progress(0.15 + 0.15 * share, "chance"))
-    policies, records = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
-    return full_rows(policies, N_BUCKETS), buckets, records
+    policies, solved = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
+    return full_rows(policies, N_BUCKETS), buckets, solved
 
 
 def solve_models(
@@ -112,7 +102,7 @@ def solve_models(
     tremble: float | None = None,
     leaf_bets: float | None = None,
     target: float = model_module.TARGET,
-) -> tuple[Policies, list[ModelRecord]]:
+) -> tuple[Policies, list[ModelSolution]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
     tremble = TREMBLE if tremble is None else tremble
     model = make_model(LIMIT.start(), chance.first, chance, leaf_bets)
@@ -122,7 +112,7 @@ def solve_models(
         if "/" not in history:  # the bot never folds before the flop
             policies[history] = rows * [0.0, 1.0, 1.0]
             policies[history][:, COLUMN["call"]] += rows[:, COLUMN["fold"]]
-    records = [_record(model, solution)]
+    solutions = [solution]
     models = [
         make_model(start, flop_prior(start.history, policies, chance, tremble), chance)
         for start in flop_starts()
@@ -133,8 +123,8 @@ def solve_models(
             progress(done / 8, "post-flop models")
     for job, model in jobs.items():
         policies |= _all_rows(model, job.result())
-        records.append(_record(model, job.result()))
-    return policies, records
+        solutions.append(job.result())
+    return policies, solutions
 
 
 def flop_starts() -> list[Betting]:
@@ -184,9 +174,3 @@ def full_rows(
 def _all_rows(model: ThreeRoundModel, solution: ModelSolution) -> Policies:
     own = np.split(solution.policy, [int(model.form.one.first[-1])])
     return {history: policy_rows(at, own[at.player]) for history, at in model.decision.items()}
-
-
-def _record(model: ThreeRoundModel, solution: ModelSolution) -> ModelRecord:
-    return ModelRecord(
-        model.start.history, starting_pot(model), solution.exploitability, solution.iterations
-    )

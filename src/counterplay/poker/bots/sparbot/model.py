@@ -38,10 +38,11 @@ from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
-from counterplay.poker.abstraction.abstraction import Buckets, Cards, cards_of
+from counterplay.poker.abstraction.abstraction import Buckets, cards_of
 from counterplay.poker.abstraction.sparbot import N_BUCKETS
 from counterplay.poker.betting.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
-from counterplay.poker.cards.deal import Deal, bucket_of, compare, draw, find_board, new_deal
+from counterplay.poker.cards.deal import new_deal
+from counterplay.poker.holdem.bucket_pairs import PairCounts, count_pairs, new_pair_counts
 
 N_DEALS = 8_000_000
 CHUNKS = 32  # with a random stream each, so that counts do not depend on the number of threads
@@ -65,53 +66,16 @@ class BucketChance(NamedTuple):
     value: tuple[np.ndarray, ...]
 
 
-class DealCounts(NamedTuple):
-    """Numbers of sampled deals, by s = n² pairs of buckets."""
-
-    first: np.ndarray  # int64[s]
-    transition: np.ndarray  # int64[3, s, s]
-    won: np.ndarray  # int64[4, s]: wins minus losses of the first seat
-
-
-@jit
-def _count_deals(
-    cards: Cards, n: int, n_buckets: int, rng: np.ndarray, deal: Deal, counts: DealCounts
-) -> None:
-    """Adds n deals to `counts`; `deal` is workspace."""
-    for _ in range(n):
-        draw(deal, rng)
-        compare(deal)
-        won = deal.winner[ZERO]
-        pair, swapped = ZERO, ZERO
-        for street in range(4):
-            board = find_board(cards, deal, street)
-            before = pair // index(n_buckets), pair % index(n_buckets)
-            one = index(bucket_of(cards, deal, board, 0, street, before[0]))
-            two = index(bucket_of(cards, deal, board, 1, street, before[1]))
-            pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
-            if street == 0:
-                counts.first[pair_now] += 1
-                counts.first[swapped_now] += 1
-            else:
-                counts.transition[street - 1, pair, pair_now] += 1
-                counts.transition[street - 1, swapped, swapped_now] += 1
-            counts.won[street, pair_now] += won
-            counts.won[street, swapped_now] -= won
-            pair, swapped = pair_now, swapped_now
-
-
 def count_deals(
     buckets: Buckets, n: int, n_buckets: int, progress: ShareCallback = no_progress
-) -> DealCounts:
-    """DealCounts over n sampled deals; the same for the same n."""
-    cards = cards_of(buckets)
-    pairs = n_buckets**2
-    total = _no_counts(pairs)
+) -> PairCounts:
+    """Counts of n sampled deals, each also with the seats swapped; the same for the same n."""
+    cards, total = cards_of(buckets), new_pair_counts(n_buckets)
 
-    def count_chunk(chunk: int) -> DealCounts:
-        counts = _no_counts(pairs)
+    def count_chunk(chunk: int) -> PairCounts:
+        counts = new_pair_counts(n_buckets)
         share = n * (chunk + 1) // CHUNKS - n * chunk // CHUNKS
-        _count_deals(cards, share, n_buckets, new_state(SEED, chunk), new_deal(), counts)
+        count_pairs(cards, share, n_buckets, new_state(SEED, chunk), new_deal(), counts)
         return counts
 
     with ThreadPoolExecutor(cores()) as pool:  # kernels release the interpreter lock
@@ -119,24 +83,22 @@ def count_deals(
             for sums, more in zip(total, part, strict=True):
                 sums += more
             progress(done / CHUNKS)
-    return total
-
-
-def _no_counts(pairs: int) -> DealCounts:
-    return DealCounts(
-        *(np.zeros(shape, dtype=np.int64) for shape in ((pairs,), (3, pairs, pairs), (4, pairs)))
+    swapped = np.arange(n_buckets**2).reshape(n_buckets, -1).T.ravel()
+    first, step, won = total
+    return PairCounts(
+        first + first[swapped], step + step[:, swapped][:, :, swapped], won - won[:, swapped]
     )
 
 
-def chance_from_counts(counts: DealCounts) -> BucketChance:
+def chance_from_counts(counts: PairCounts) -> BucketChance:
     """Relative frequencies of the counts. A pair of buckets without deals (none with millions) has
     no successors and value 0."""
     n = round(len(counts.first) ** 0.5)
-    deals = [counts.first, *(counts.transition[k].sum(axis=0) for k in range(3))]
+    deals = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
     return BucketChance(
         (counts.first / counts.first.sum()).reshape(n, n),
         tuple(
-            (counts.transition[k] / np.maximum(deals[k], 1)[:, None]).reshape(n, n, n, n)
+            (counts.step[k] / np.maximum(deals[k], 1)[:, None]).reshape(n, n, n, n)
             for k in range(3)
         ),
         tuple((counts.won[k] / np.maximum(deals[k], 1)).reshape(n, n) for k in range(4)),
@@ -339,6 +301,7 @@ class ModelSolution(NamedTuple):
     """A strategy of a model, and how far it is from an equilibrium."""
 
     policy: np.ndarray  # float64[slots of both players], player 1's first
+    pot: float  # when the model begins, in small bets; pre-flop with the small blind completed
     exploitability: float  # b_1 + b_2 in small bets
     iterations: int
 
@@ -350,7 +313,7 @@ def solve(
     progress: ShareCallback = no_progress,
 ) -> ModelSolution:
     """Iterates until the exploitability is at most `target` times the pot."""
-    pot = starting_pot(model)
+    pot = 2.0 * max(model.start.paid)
     regrets = RegretMinimiser(model.form, DISCOUNTED)
     t, epsilon, policy = 0, np.inf, regrets.average()
     while epsilon > target * pot and t < most:
@@ -360,9 +323,4 @@ def solve(
         policy = regrets.average()
         epsilon = form_exploitability(model.form, policy)
         progress(min(1.0, target * pot / epsilon))
-    return ModelSolution(policy, epsilon, t)
-
-
-def starting_pot(model: ThreeRoundModel) -> float:
-    """The pot when the model begins, in small bets; pre-flop with the small blind completed."""
-    return 2.0 * max(model.start.paid)
+    return ModelSolution(policy, pot, epsilon, t)

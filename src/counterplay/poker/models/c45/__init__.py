@@ -1,5 +1,5 @@
 """C4.5 decision trees as Weka's J48 learns them.
 
-Reading order: `tree.py` (a tree and its predictions), `grow.py` (gain ratio), `learn.py` (`learn`,
-collapsing, pessimistic pruning), `file.py` (JSON).
+Reading order: `tree.py` (a tree, its predictions, JSON), `grow.py` (gain ratio), `learn.py`
+(`learn`, collapsing, pessimistic pruning).
 """

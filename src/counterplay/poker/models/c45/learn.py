@@ -40,8 +40,6 @@ from counterplay.poker.models.c45.tree import (
     largest_class,
 )
 
-__all__ = ["Attribute", "Settings", "Tree", "learn"]
-
 COLLAPSE_SLACK = 1e-3
 PRUNE_SLACK = 0.1
 

@@ -1,0 +1,305 @@
+"""Responses against an adversary without a card abstraction: on the device as on processors, and
+the curve of linear programs over the abstraction's strategies."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from reference.small_holdem import Hand, SmallHoldem
+from support.command import one_sentence, typed
+from support.emulate import COMPILER, EmulatedDevice
+from support.response_lp import AbstractPlans, abstract_plans, best_objective, dbr_value
+from support.small_holdem import CARDS, ForgetfulAbstraction, RanksAbstraction, random_strategy
+
+import counterplay as cp
+from counterplay.core.forms.game import Game, Payoff
+from counterplay.core.forms.sequence import best_reply, gradient, player_infosets
+from counterplay.core.responses.algorithms import response_algorithm
+from counterplay.core.responses.solver import RestrictedGame
+from counterplay.poker.betting.betting import BettingRules
+from counterplay.poker.cards.cards import holding
+from counterplay.poker.cards.decks import Deck
+from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
+from counterplay.poker.holdem.game import HoldemRules
+from counterplay.poker.holdem.table import code_counts, form_table
+from counterplay.poker.vector import cfr_br, cfr_br_street
+from counterplay.poker.vector.cfr_br import VectorCfrBr
+from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
+from counterplay.poker.vector.chance import HoldemChance
+from counterplay.poker.vector.learner_tables import BucketRows, table_blocks
+from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.traversal import FixedSeat, Step
+
+BETTING = BettingRules(most_bets=(2, 1, 1, 1))
+SEED = 5  # of the boards
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+
+
+def small_game(abstraction: type[RanksAbstraction] = RanksAbstraction) -> Game:
+    return Game("short-deck hold'em", HoldemRules(abstraction(Deck(CARDS)), BETTING))
+
+
+@needs_compiler
+@pytest.mark.parametrize("parts", [2, 1])
+@pytest.mark.parametrize("own_rows", [True, False])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_an_iteration_on_the_device_equals_one_on_the_processor(
+    parts: int, own_rows: bool, seat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From random positive regrets. `own_rows`: the model has another card abstraction."""
+    monkeypatch.setattr(cfr_br_street, "PARTS", parts)
+    game = small_game()
+    cards, counts = game.form.cards, game.rules.abstraction.counts
+    rows = BucketRows(cards, counts)
+    chance = HoldemChance(CARDS, BETTING.board, True)
+    streets, tree = streets_of(game.rules.tree), game.rules.tree
+    model = random_strategy(small_game(ForgetfulAbstraction) if own_rows else game, 7)
+    table = form_table(model)
+    codes = BucketRows(table.cards, code_counts(table, tree), table.carry)
+    fixed = FixedSeat(chance, streets, 1 - seat, codes, table_blocks(tree, streets, table))
+    processor = VectorCfrBr(
+        chance, streets, rows, cut=2, seats=(seat,), models={1 - seat: fixed}, p=0.6
+    )
+    device = DeviceCfrBr(
+        chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice(), model=fixed, p=0.6
+    )
+    rng = np.random.default_rng(2)
+    for tables, on_device in (
+        (processor.tables, device.regret),
+        (processor.trunk, device.trunk_regret),
+    ):
+        for k, (regret, out) in enumerate(zip(tables.regret, on_device, strict=False)):
+            regret[:] = rng.random(regret.shape)
+            street = (device._learner if tables is processor.tables else device._adversary)[k]
+            for block, copy in zip(regret, out, strict=True):
+                copy[:] = street.from_block(block)
+    before = [regret.copy() for regret in processor.tables.regret]
+    processor.iterate(np.random.default_rng((SEED, 1)), Step(prior=0.5))  # the same board
+    device.iterate(1, Step(prior=0.5))
+    for k, (start, regret) in enumerate(zip(before, processor.tables.regret, strict=True)):
+        street = device._learner[k]
+        expected = street.from_block(regret[0]) - street.from_block(start[0])
+        found = device.regret[k][0] - street.from_block(start[0])
+        assert np.abs(expected).max() > 1e-3
+        if parts == 2:
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+        else:  # half precision may turn a near tie of the best response
+            assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
+
+
+class FlopHand(Hand):
+    """Short-deck hold'em whose showdown is on the flop."""
+
+    def _missing(self) -> int:
+        return self.betting.on_board - len(self.board) if self.betting.folded < 0 else 0
+
+
+class FlopHoldem(SmallHoldem):
+    def root(self) -> FlopHand:
+        return FlopHand(self.deck, self.betting.start())
+
+
+class Flop(NamedTuple):
+    """Hold'em to the flop on a short deck: with buckets, and as a game tree without them."""
+
+    game: Game
+    tree: Game
+    rows: np.ndarray  # the information set in the game of every one of the tree
+    model: cp.Strategy
+
+    def on_tree(self, strategy: cp.Strategy) -> cp.Strategy:
+        counts, form = np.diff(self.tree.form.first), self.game.form
+        action = np.arange(self.tree.n_slots) - np.repeat(self.tree.form.first[:-1], counts)
+        slots = np.repeat(form.first[self.rows], counts) + action
+        return cp.Strategy(self.tree, strategy.probabilities[slots])
+
+    def plans(self, player: int) -> AbstractPlans:
+        low, high = player_infosets(self.tree.form, player)
+        return abstract_plans(self.tree, player, self.rows[low:high].tolist())
+
+
+@cache
+def flop() -> Flop:
+    """Buckets are both ranks of a holding, which nobody forgets."""
+    game = Game("flop, ranks", FlopHoldemRules(RanksAbstraction(Deck(CARDS)), 1))
+    tree = Game("flop, all cards", FlopHoldem(CARDS, game.rules.betting))
+    node = {history: k for k, history in enumerate(game.rules.tree.histories)}
+    rows = []
+    for label in tree.labels.infoset:
+        cards, _, _, history = ast.literal_eval(label)
+        bucket = int(game.rules.buckets.preflop[holding(cards)])
+        rows.append(game.form.first_row[node[history]] + bucket)
+    return Flop(game, tree, np.array(rows), random_strategy(game, 3))
+
+
+PS = (0.0, 0.5, 0.9, 1.0)
+#: Iterations, and how far the objective may then be below its maximum, in small bets: about
+#: twice what it is, and it falls with the root of the iterations.
+SHORT, LONG = (300, 0.02), (3_000, 0.006)
+
+
+@pytest.mark.parametrize("length", [SHORT, pytest.param(LONG, marks=pytest.mark.slow)])
+def test_the_curve_is_that_of_linear_programs(length: tuple[int, float]) -> None:
+    """No strategy of the abstraction has a greater objective, and the responses come near it."""
+    game, tree, _, model = flop()
+    iterations, slack = length
+    curve = cp.frontier(game, model, PS, adversary="real", iterations=iterations, seed=1)
+    fixed = flop().on_tree(model)
+    for player in (0, 1):
+        plans = flop().plans(player)
+        for point in curve.points:
+            p, found = point.p, point.response
+            most, _ = best_objective(tree, fixed, player, p, plans)
+            learnt = flop().on_tree(found.strategy)
+            payoff = cp.expected_value(tree, fixed.replace(learnt, player))[player]
+            worst = -cp.best_response(tree, learnt, 1 - player).value
+            assert found.payoffs[player] == pytest.approx(payoff, abs=1e-9)
+            assert found.worst_cases[player] == pytest.approx(worst, abs=1e-9)
+            assert most - slack < p * payoff + (1.0 - p) * worst < most + 1e-6
+    for name in ("exploitation", "exploitability"):
+        values = [getattr(point, name) for point in curve.points]
+        assert all(b > a - 2 * slack for a, b in itertools.pairwise(values))
+
+
+def test_the_boards_give_the_best_plans_the_value_of_their_program() -> None:
+    game, tree, _, model = flop()
+    fixed, payoffs, risks = flop().on_tree(model), [], []
+    for player in (0, 1):
+        plans = flop().plans(player)
+        for p in PS[:3]:
+            most, plan = best_objective(tree, fixed, player, p, plans)
+            weights = model.probabilities.copy()
+            for (row, action), sequence in plans.number.items():
+                weights[game.form.first[row] + action] = plan[sequence]
+            best = model.replace(cp.Strategy.from_weights(game, weights), player)
+            asked = [Payoff(player, model, best), Payoff(1 - player, best)]
+            payoff, risk = game.evaluator.payoffs(asked)
+            assert p * payoff - (1.0 - p) * risk == pytest.approx(most, abs=1e-6)
+            payoffs.append(payoff)
+            risks.append(risk)
+    for values in (payoffs, risks):
+        for curve in (values[:3], values[3:]):
+            assert all(b > a - 1e-6 for a, b in itertools.pairwise(curve))
+
+
+def test_without_trust_it_is_cfr_br() -> None:
+    game, _, _, model = flop()
+    plain = cp.solve(game, "cfr-br", iterations=40, seed=2).strategy
+    for algorithm in ("rnr", "dbr"):
+        found = cp.respond(
+            game, model, p=0.0, algorithm=algorithm, adversary="real", iterations=40, seed=2
+        )
+        assert np.array_equal(found.strategy.probabilities, plain.probabilities)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_data_biased_response_reaches_its_linear_program(player: int) -> None:
+    """Trust differs between the model's information sets."""
+    game, tree, rows, model = flop()
+    trust = np.random.default_rng(1).random(game.n_infosets)
+    fixed, plans = flop().on_tree(model), flop().plans(player)
+    most = dbr_value(tree, fixed, player, trust[rows], plans)
+    options: dict[str, Any] = {"algorithm": "dbr", "adversary": "real", "seed": 1}
+    found = cp.respond(game, model, p=trust, iterations=SHORT[0], **options)
+    biased = RestrictedGame(tree, fixed, player, trust[rows], response_algorithm("dbr"))
+    other = biased.sequence_form[1 - player]
+    payoff = np.empty(other.n_sequences)
+    gradient(other, flop().on_tree(found.strategy).plan(player), payoff)
+    value = -best_reply(other, payoff, np.empty(other.n_sequences - 1))
+    assert most - SHORT[1] < value < most + 1e-6
+
+
+def test_in_a_game_without_abstraction_both_adversaries_are_the_same() -> None:
+    model = cp.Strategy.random("kuhn", 4)
+    for options in ({}, {"iterations": 50}, {"algorithm": "dbr", "engine": "lp"}):
+        one, other = (
+            cp.respond("kuhn", model, p=0.6, adversary=adversary, **options).strategy.probabilities
+            for adversary in ("abstract", "real")
+        )
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "backend"),
+    [("rnr", "cpu"), ("dbr", "cpu"), pytest.param("rnr", "cuda", marks=needs_compiler)],
+)
+def test_a_run_resumes_bit_for_bit(
+    algorithm: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cfr_br, "NEW_DEVICE", EmulatedDevice)
+    game = small_game()
+    model = random_strategy(game, 7)
+    how: dict[str, Any] = {"algorithm": algorithm, "adversary": "real", "seed": 3}
+    how |= {"backend": backend} if backend != "cpu" else {}
+    whole = cp.respond(game, model, p=0.5, iterations=6, **how)
+    cp.respond(game, model, p=0.5, iterations=2, folder=tmp_path / "run", **how)
+    resumed = cp.resume_response(tmp_path / "run", game=game, iterations=6)
+    assert np.array_equal(resumed.strategy.probabilities, whole.strategy.probabilities)
+    for one, other in zip(whole.runs, resumed.runs, strict=True):
+        for name, array in one._solver.arrays().items():
+            assert np.array_equal(array, other._solver.arrays()[name]), name
+
+
+def test_the_model_may_have_another_abstraction() -> None:
+    game, other = small_game(), small_game(ForgetfulAbstraction)
+    model = random_strategy(other, 7)
+    how: dict[str, Any] = {"p": 0.8, "adversary": "real", "seed": 1}
+    found = cp.respond(game, model, iterations=60, measure={}, **how)
+    safe = cp.respond(game, model, iterations=60, measure={}, **how | {"p": 0.0})
+    assert found.payoff > safe.payoff + 0.1
+    assert found.exploitability > safe.exploitability
+    one = cp.respond(game, model, 0, iterations=2, **how).strategy
+    assert one.player == 0
+    uniform = cp.Strategy.uniform(game).probabilities
+    assert np.array_equal(one.probabilities[game.slots(1)], uniform[game.slots(1)])
+    with pytest.raises(cp.CounterplayError, match="cannot play"):
+        cp.respond(game, model, iterations=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"adversary": "real", "algorithm": "mcrnr"}, "rnr or dbr, and the engine cfr-br"),
+        ({"adversary": "real", "engine": "mccfr"}, "rnr or dbr, and the engine cfr-br"),
+        ({"adversary": "both"}, "must be one of abstract, real"),
+        ({"algorithm": "rnr", "engine": "cfr-br"}, "no card abstraction; ask for it"),
+        ({"adversary": "real", "algorithm": "dbr", "backend": "cuda"}, "use rnr, not dbr"),
+    ],
+)
+def test_what_no_real_adversary_is_for_is_refused(options: dict[str, Any], reason: str) -> None:
+    game = small_game()
+    with pytest.raises(cp.CounterplayError, match=reason):
+        cp.respond(game, random_strategy(game, 7), iterations=1, **options)
+
+
+def test_within_a_limit() -> None:
+    game = small_game()
+    model = random_strategy(game, 7)
+    how: dict[str, Any] = {"adversary": "real", "iterations": 8, "seed": 1, "measure": {}}
+    ends = [cp.respond(game, model, p=p, **how) for p in (0.0, 1.0)]
+    limit = 0.5 * sum(end.exploitability for end in ends)
+    found = cp.respond(game, model, max_exploitability=limit, **how)
+    assert ends[0].exploitability <= found.exploitability <= limit
+    assert ends[0].payoff < found.payoff < ends[1].payoff
+
+
+def test_the_commands_know_the_adversary(tmp_path: Path) -> None:
+    words = ("respond", "uniform", "--game", "kuhn", "--p", "0.5", "--json")
+    one = json.loads(typed(tmp_path, *words, "--out", "one").stdout)
+    other = json.loads(typed(tmp_path, *words, "--adversary", "real", "--out", "other").stdout)
+    assert one["payoff"] == other["payoff"]
+    done = typed(tmp_path, *words[:4], "--max-risk", "100")
+    assert one_sentence(done)
+    assert "--max-risk is in mb/g" in done.stderr
+    holdem = ("always-call", "--game", "holdem(buckets=10)", "--adversary", "real")
+    for command in ("respond", "frontier"):
+        done = typed(tmp_path, command, *holdem, "-a", "mcdbr")
+        assert one_sentence(done)
+        assert "rnr or dbr, and the engine cfr-br; got" in done.stderr
