@@ -24,7 +24,7 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev,openspiel,ray]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev,openspiel]"
 	@touch $(VENV)/.core $@
 
 reproduce: $(VENV)/.core
@@ -46,19 +46,23 @@ lint: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory -j 3 lint warm browser
-	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not cluster and not first"  # one more than processors, since some wait; neighbours share kernels
+	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/core/cluster -m "not slow and not cluster and not first"  # one more than processors, since some wait; neighbours share kernels
 
-test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute
+test-ray: $(VENV)/.ray  # a cluster of two nodes on this machine, about a minute
 	$(BIN)/pytest -m cluster tests/core/cluster
 
 test-slow: $(VENV)/.peers tables
 	NO_PACKAGE_MISSING=1 $(BIN)/pytest -m slow -n 2 --dist worksteal
 
+$(VENV)/.ray: $(VENV)/.dev  # 200 MB that no other test needs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]"
+	@touch $@
+
 $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
-$(VENV)/.peers: $(VENV)/.docs
+$(VENV)/.peers: $(VENV)/.docs $(VENV)/.ray
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[peers,notebook]"
 	@touch $@
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.cfr_br GAME [--algorithm cfr-br] [--seconds 300] [--points 4] [--out OUT]
     python -m benchmarks.cfr_br --exact FILE [FILE ...] [--out OUT]
+    python -m benchmarks.cfr_br --on-flops FILE [FILE ...] [--out OUT]
 
 The first trains a player, for example of `holdem(buckets=100,kind=classes)`, and measures its
 average strategy on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`);
@@ -9,10 +10,13 @@ average strategy on the same sampled flops after 1/8, 1/4, 1/2 and all of the ti
 finest steps that fit into 5 MB, measured once more so. `--checkpoint FILE`: training goes on from
 that file if it is there, and leaves its state in it.
 
-The second measures such files over every board; those of one game share a traversal.
+The second measures such files over every board; those of one game share a traversal. The third
+writes to benchmarks/flop_values.csv what best responses of both seats would win, in sb/h, if every
+flop were like one of a few; a slow test compares that with processors in double precision.
 
-Both add a row for each measurement to benchmarks/cfr_br.csv, and copy that to OUT: mb/g averaged
-over the seats, half the width of the interval beside it (0: exact). Steps 0: not quantised.
+The others add a row for each measurement to benchmarks/cfr_br.csv: mb/g averaged over the seats,
+half the width of the interval beside it (0: exact). Steps 0: not quantised. Both files are copied
+to OUT.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +40,17 @@ from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.vector.flop_values import (
+    PreparedQuery,
+    ValueQuery,
+    values_on_cpu,
+    values_on_device,
+)
 
 OUT = Path(__file__).parent / "cfr_br.csv"
+VALUES = OUT.with_name("flop_values.csv")
+FLOPS = (0, 1100)  # of 1,755
 HEADER = ["game", "algorithm", "seed", "iterations", "seconds", "steps", "digest", "flops"]
 HEADER += ["mb_per_game", "plus_minus"]
 TRAINED = ("algorithm", "seed", "iterations", "seconds")  # facts of a file
@@ -170,11 +183,41 @@ def measure_files(given: argparse.Namespace) -> None:
         measure(strategies, facts, given.flops or 0, given.backend)
 
 
+def on_flops(paths: Sequence[Path], backend: str) -> None:
+    """Measure files of players on `FLOPS`, one by one."""
+    rows: list[Sequence[object]] = []
+    if VALUES.exists():
+        with VALUES.open() as file:
+            rows = list(csv.reader(file))[1:]
+    for path in paths:
+        strategy = read_quantised(path)
+        name = digest(strategy)
+        rows = [row for row in rows if row[0] != name]
+        for flop, values in flop_values(strategy, FLOPS, backend):
+            rows.append([name, flop, *(round(value, 7) for value in values), backend])
+            say(f"{path} flop {flop} {values}")
+    write_rows(VALUES, ["digest", "flop", "best_response_1", "best_response_2", "backend"], rows)
+
+
+def flop_values(
+    strategy: cp.Strategy, flops: Sequence[int], backend: str
+) -> Iterator[tuple[int, list[float]]]:
+    """Yield flops with what best responses of both seats win if every flop is like this one."""
+    table, tree = strategy_table(strategy), strategy.game.rules.tree
+    asked = [PreparedQuery(ValueQuery(player, table), tree) for player in (0, 1)]
+    every = float(asked[0].weight.sum())
+    values_on = values_on_device if backend == "cuda" else values_on_cpu
+    for flop, found in values_on(asked, list(flops)):
+        pairs = zip(asked, found, strict=True)
+        yield flop, [query.game_value(values * every) for query, values in pairs]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     summary, _, _ = (__doc__ or "").partition("\n")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cfr_br", description=summary)
     parser.add_argument("game", nargs="?", help="for example holdem(buckets=100,kind=classes)")
     parser.add_argument("--exact", type=Path, nargs="+", metavar="FILE", help="players to measure")
+    parser.add_argument("--on-flops", type=Path, nargs="+", metavar="FILE", help="the same")
     parser.add_argument("--algorithm", default="cfr-br", choices=ALGORITHMS)
     parser.add_argument("--seconds", type=float, default=300.0, help="of training")
     parser.add_argument("--points", type=int, default=4, help="measurements, each time doubled")
@@ -185,17 +228,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="a folder for the strategy and the file")
     given = parser.parse_args(arguments)
     given.words = sys.argv[1:] if arguments is None else [*arguments]
-    if (given.game is None) == (given.exact is None):
-        parser.error("give a game to train a player, or --exact with files of players")
+    if sum(one is not None for one in (given.game, given.exact, given.on_flops)) != 1:
+        parser.error("give a game to train a player, or --exact or --on-flops with files")
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
-    if given.exact is None:
+    if given.on_flops is not None:
+        on_flops(given.on_flops, given.backend)
+    elif given.exact is None:
         given.flops = 48 if given.flops is None else given.flops
         train(given)
     else:
         measure_files(given)
-    if given.out is not None and OUT.exists():
-        shutil.copy(OUT, given.out / OUT.name)
+    if given.out is not None:
+        for file in (OUT, VALUES):
+            if file.exists():
+                shutil.copy(file, given.out / file.name)
 
 
 if __name__ == "__main__":

@@ -144,19 +144,24 @@ def abstractions_table() -> str:
 
 
 def cfr_br_table() -> str:
-    """Exploitability of CFR-BR in limit hold'em over time."""
+    """Exploitability in limit hold'em over time."""
     lines = [
         [
             f"`{row['game']}`",
+            f"`{row['algorithm']}`",
             f"{int(row['iterations']):,}",
             f"{float(row['seconds']):.0f}",
             "exact" if row["flops"] == "all" else f"{row['flops']} flops",
             f"{float(row['mb_per_game']):.1f}"
             + ("" if row["flops"] == "all" else f" ± {float(row['plus_minus']):.0f}"),
         ]
-        for row in sorted(_rows("cfr_br"), key=lambda row: (row["game"], float(row["seconds"])))
+        for row in sorted(_rows("cfr_br"), key=_place)
     ]
-    return table(["game", "iterations", "seconds", "measured", "mb/g"], lines)
+    return table(["game", "algorithm", "iterations", "seconds", "measured", "mb/g"], lines)
+
+
+def _place(row: Row) -> tuple[str, str, float, bool]:
+    return row["algorithm"], row["game"], float(row["seconds"]), row["flops"] == "all"
 
 
 HOLDEM = {

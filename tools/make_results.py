@@ -22,6 +22,7 @@ from pathlib import Path
 
 import number_tables
 from holdem_tables import HOLDEM
+from ladder_tables import LADDER
 from large_tables import LARGE
 from number_cells import CELLS
 from number_tables import DOCS, SCALES, table
@@ -39,6 +40,7 @@ from counterplay.app.reproduction.harness.base import (
     read_outcome,
     summary,
 )
+from counterplay.app.reproduction.harness.judge import Verdict
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.app.reproduction.harness.store import HERE
@@ -114,7 +116,7 @@ def results_page() -> str:
 
 
 def quick_lines() -> str:
-    """Where the quick scale says something else."""
+    """What the quick scale leaves open, and where it says something else."""
     rows = {scale: summary(outcomes(scale).values()) for scale in SCALES}
     other = [
         f"{quick.claim.number} ({quick.claim.verdict})"
@@ -122,7 +124,9 @@ def quick_lines() -> str:
         if paper.experiment in outcomes("paper") and quick.claim.verdict != paper.claim.verdict
     ]
     differs = f" It differs from the paper scale in {', '.join(other)}." if other else ""
-    return f"`make reproduce`: {headline(rows['quick'])}.{differs}\n"
+    left = [str(row.claim.number) for row in rows["quick"] if row.claim.verdict is Verdict.OPEN]
+    needs = f" Open there: {', '.join(left)}." if left else ""
+    return f"`make reproduce`: {headline(rows['quick'])}.{needs}{differs}\n"
 
 
 def made_table() -> str:
@@ -147,6 +151,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "claims": readme_claims,
     **number_tables.TABLES,
     **HOLDEM,
+    **LADDER,
     **LARGE,
     **PLAY,
     **SCALE,

@@ -1,4 +1,4 @@
-"""Jobs that spawned processes can import."""
+"""Jobs that spawned processes can import, without Numba: each of them imports this again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counterplay.app.reproduction.harness.base import machine
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job, in_processes
 from counterplay.core.parallel.processes import JobContext, Work
@@ -36,6 +35,8 @@ def write_processors(file: Path, progress: ProgressCallback) -> None:
 
 
 def write_machine(file: Path, progress: ProgressCallback) -> None:
+    from counterplay.app.reproduction.harness.base import machine
+
     file.write_text(machine())
 
 

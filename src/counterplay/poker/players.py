@@ -99,9 +99,9 @@ class HoldemResolver(PlayerResolver):
         return strategy
 
     def check_model(self, model: Strategy) -> None:
-        rules, own = getattr(model.game, "rules", None), self.game.rules
-        same = isinstance(rules, HoldemRules) and rules.betting == own.betting
-        if not same or rules.abstraction.deck != own.abstraction.deck:
+        rules, own = model.game.rules, self.game.rules
+        holdem = isinstance(rules, HoldemRules) and rules.betting == own.betting
+        if not holdem or rules.abstraction.deck != own.abstraction.deck:
             check_same_game(self.game, model)
 
     def _in_game(

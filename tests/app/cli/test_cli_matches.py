@@ -59,8 +59,10 @@ def test_solve_is_the_library_and_can_be_resumed(folder: Path, inside: Inside) -
     )
 
 
-def test_match_of_bots(tmp_path: Path) -> None:
-    text = ok(tmp_path, "match", "always-fold", "always-raise", "-n", "1000")
+def test_match_of_bots(tmp_path: Path, inside: Inside) -> None:
+    done = inside(tmp_path, "match", "always-fold", "always-raise", "-n", "1000")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
     assert "always-fold against always-raise: -0.7500 sb/h, 95% interval -0.7500 to -0.7500" in text
     for words in (
         "always-fold as dealer",

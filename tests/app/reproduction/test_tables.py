@@ -77,6 +77,33 @@ def test_players_of_a_seed_share_its_deals_and_seeds_differ(tmp_path: Path) -> N
     assert not np.array_equal(models[0], models[2])  # of its own observed games
 
 
+def test_what_had_ended_before_a_stop_is_not_repeated(tmp_path: Path) -> None:
+    """A stop in the second match: the training and the first match are kept."""
+    done: list[str] = []
+
+    class Stopped(players.PlayerFactory):
+        def train(self, spec: players.PlayerSpec, seed: int) -> tuple[cp.Strategy, float]:
+            done.append("training")
+            return cp.Strategy.uniform(self.game(spec.buckets)), 2.5
+
+        def won(self, strategy: cp.Strategy, opponent: str, poki: int, seed: int) -> players.Won:
+            if opponent == "sparbot" and done[-1] == "poki":
+                done.append("stopped")
+                raise KeyboardInterrupt
+            done.append(opponent)
+            return players.Won(0.1, 0.01, poki)
+
+    spec = players.PlayerSpec("MCCFR10", "public", 10, 50)
+    factory = Stopped("quick", players.PieceStore(tmp_path), lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        factory.play(spec, players.BOTS, 100, 0)
+    found = factory.play(spec, players.BOTS, 100, 0)
+    assert done == ["training", "poki", "stopped", "sparbot"]
+    assert found == [2.5, [0.1, 0.01, 100], [0.1, 0.01, 100]]
+    assert factory.play(spec, players.BOTS, 100, 0) == found
+    assert len(done) == 4
+
+
 def test_players_of_both_tables_are_trained_once(tmp_path: Path) -> None:
     """Jobs of the tables and of Figure 8 that do the same work have the same name."""
     store = players.PieceStore(tmp_path)

@@ -53,7 +53,7 @@ def chromium() -> Iterator[Any]:
 def page(chromium: Any) -> Iterator[Any]:
     """A page of its own; what goes wrong in its scripts fails the test."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)  # kernels may have to be compiled
     page, problems = context.new_page(), list[str]()
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))

@@ -228,7 +228,7 @@ def test_a_dropped_hand_history_gives_a_frontier(page: Any, server: Server, serv
     page.locator("select.player").select_option("always-raise")
     page.get_by_label("Seconds of solving").fill("2")
     page.get_by_role("button", name="Work out the frontier").click()
-    page.wait_for_selector("table.frontier", timeout=90_000)
+    page.wait_for_selector("table.frontier", timeout=300_000)
     assert page.locator("table.frontier tbody tr").count() == 4
     page.get_by_label("Risk at most").fill("1000")
     assert page.locator(".facts b").first.inner_text() in ("0.5", "0.8", "1")

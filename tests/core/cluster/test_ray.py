@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -39,6 +40,20 @@ FAST = {  # a dead node is noticed within two seconds
     "health_check_failure_threshold": 3,
 }
 MB = 1_000_000
+
+
+@pytest.mark.parametrize("address", ["nowhere", "host:", ":1", "host:port", "host:70000"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(BadParameter, match="the address of a Ray cluster is host:port"):
+        clusters.connect(address)
+
+
+def test_an_address_nobody_answers_at() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # no server listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(BadParameter, match=f"no server answers at {address}; start a cluster"):
+            clusters.connect(address)
 
 
 @pytest.fixture(scope="module")

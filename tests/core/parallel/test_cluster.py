@@ -1,8 +1,7 @@
-"""Ray where there is none: one sentence each. `tests/cluster/` has a cluster."""
+"""Ray where there is none: one sentence each. `tests/core/cluster/` has one."""
 
 from __future__ import annotations
 
-import socket
 import sys
 
 import pytest
@@ -19,22 +18,6 @@ def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
         connect()
     with pytest.raises(BadParameter, match="pip install"):
         cp.solve("leduc", "mccfr", iterations=1, pool="ray")
-
-
-@pytest.mark.parametrize("address", ["nowhere", "host:", ":1", "host:port", "host:70000"])
-def test_what_is_no_address_is_refused(address: str) -> None:
-    pytest.importorskip("ray")
-    with pytest.raises(BadParameter, match="the address of a Ray cluster is host:port"):
-        connect(address)
-
-
-def test_an_address_nobody_answers_at() -> None:
-    pytest.importorskip("ray")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # no server listens
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(BadParameter, match=f"no server answers at {address}; start a cluster"):
-            connect(address)
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,13 @@ def digest(probabilities: np.ndarray) -> str:
 CASES = dict(cases())
 
 
-SLOW = {case for case in CASES if "holdem" in case and "mccfr-chance" in case}  # to compile
+def marks_of(case: str) -> list[pytest.MarkDecorator]:
+    if "holdem" in case and ("mccfr-chance" in case or "mcdbr" in case):  # to compile
+        return [pytest.mark.slow]
+    return [pytest.mark.first] if case in ("leduc cfr+", "leduc mccfr") else []
 
 
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=pytest.mark.slow) if case in SLOW else case for case in CASES],
-)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks_of(case)) for case in CASES])
 def test_the_same_bits_as_when_they_were_recorded(case: str) -> None:
     assert digest(CASES[case]()) == json.loads(RECORDED.read_text())[case]
 

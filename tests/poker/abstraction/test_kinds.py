@@ -186,6 +186,11 @@ def test_more_buckets_than_different_hands_are_refused(monkeypatch: pytest.Monke
         EmdAbstraction((169, 150)).make()
 
 
+@cache
+def filled(numbers: tuple[int, ...], kind: str) -> Buckets:
+    return EhsAbstraction(numbers, kind).buckets()
+
+
 class TooManyBuckets(EhsAbstraction):
     """Has buckets that it does not count."""
 
@@ -194,7 +199,7 @@ class TooManyBuckets(EhsAbstraction):
         return "too many"
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
-        every = super().buckets(progress)
+        every = filled(self.numbers, self.kind)
         return every._replace(flop=np.where(every.flop == 3, np.uint16(900), every.flop))
 
 
@@ -202,9 +207,7 @@ class NoRiver(TooManyBuckets):
     """Has entries on the river without a bucket."""
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
-        return (
-            EhsAbstraction(self.numbers, self.kind).buckets()._replace(river=np.zeros(5, np.uint16))
-        )
+        return filled(self.numbers, self.kind)._replace(river=np.zeros(5, np.uint16))
 
 
 @pytest.mark.parametrize("algorithm", ["mccfr", "mccfr-external", "cfr-br"])

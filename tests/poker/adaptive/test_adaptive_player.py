@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -316,3 +317,14 @@ def test_an_ending_is_what_the_record_says() -> None:
     from counterplay.poker.adaptive.player import ending_of
 
     assert [ending_of(record) for record in me.memory] == stored
+
+
+def test_a_portfolio_starts_from_a_shipped_strategy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of its game, if there is one; nothing is trained."""
+    module = sys.modules["counterplay.poker.adaptive.portfolio"]
+    game, shipped = holdem(3), small_portfolio().equilibrium
+    monkeypatch.setattr(
+        module, "least_exploitable", lambda asked: shipped if asked is game else None
+    )
+    monkeypatch.setattr(module, "solve", None)
+    assert cp.portfolio(game, []).equilibrium is shipped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import hashlib
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from benchmarks import cfr_br
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
 from counterplay.poker.bots import quantised, shipped
@@ -64,7 +66,7 @@ def test_an_entry(one: ShippedStrategy) -> None:
 
 def test_strategies_and_their_exact_values() -> None:
     """That of the smallest file; one of many buckets would build its card abstraction."""
-    one = min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
+    one = _smallest()
     strategy = one.strategy
     steps = strategy.probabilities * read_facts(FOLDER / f"{one.name}.npz")["steps"]
     assert np.allclose(steps, np.rint(steps), atol=1e-9)
@@ -185,7 +187,7 @@ def test_a_damaged_index(tmp_path: Path) -> None:
 
 
 def test_the_tool_writes_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
+    one = _smallest()
     about = ship_strategy.Description(one.name, one.summary, one.date)
     for _ in range(2):  # the second replaces the first
         entry = ship_strategy.ship(FOLDER / f"{one.name}.npz", about, tmp_path)
@@ -199,19 +201,22 @@ def test_the_tool_writes_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {path.name for path in tmp_path.iterdir()} == {INDEX, f"{one.name}.npz"}
 
 
-#: counterplay match safe OPPONENT -n 400000 --seed 11: luck-adjusted, sb/h and half its interval.
-WON = {"always-call": (0.4476, 0.0045), "always-raise": (0.5909, 0.0123)}
+def _smallest() -> ShippedStrategy:
+    return min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("opponent", WON)
-def test_it_still_wins_what_it_won(opponent: str) -> None:
-    """Other deals than those of the recorded match; the difference of two independent means."""
-    result = cp.play_match(cp.strategies()[0].game, "safe", opponent, 200_000, seed=12)
-    won, half = WON[opponent]
-    assert result.adjusted is not None
-    low, high = result.adjusted.interval
-    assert abs((low + high) / 2 - won) < 2 * np.hypot((high - low) / 2, half)
+def test_best_responses_on_flops_are_those_that_were_recorded() -> None:
+    """`python -m benchmarks.cfr_br --on-flops FILE` on a device, here in double precision."""
+    strategy = _smallest().strategy
+    with cfr_br.VALUES.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["digest"] == digest(strategy)]
+    recorded = {
+        int(row["flop"]): [float(row[f"best_response_{k}"]) for k in (1, 2)] for row in rows
+    }
+    assert set(recorded) == set(cfr_br.FLOPS)
+    for flop, values in cfr_br.flop_values(strategy, [*recorded], "cpu"):
+        assert values == pytest.approx(recorded[flop], rel=2e-3)
 
 
 def test_nothing_is_read_before_it_is_used() -> None:

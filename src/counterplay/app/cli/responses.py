@@ -136,8 +136,9 @@ def respond(
         chosen, solver = _algorithm(context, (algorithm, engine), loaded, ray)
         opponent = model_of(loaded, model, solver)
     options = {**opt.use_ray(ray), **options}
-    arguments = {"algorithm": chosen, "engine": engine, "adversary": adversary, "seed": seed}
-    work = partial(compute, loaded, opponent, seat, **(arguments | options))
+    arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
+    arguments |= {"seed": seed, **options}
+    work = partial(compute, loaded, opponent, seat, **arguments)
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if limit is None else f"within-{limit:g}"
     where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)

@@ -47,7 +47,7 @@ class BucketsScale(NamedTuple):
 
 SCALES = {
     "quick": BucketsScale(
-        "mccfr-external", (200_000, 160_000, 110_000, 70_000, 50_000), 1, 200_000, 4.0
+        "mccfr-external", (100_000, 80_000, 55_000, 35_000, 25_000), 1, 200_000, 2.0
     ),
     "paper": BucketsScale("mccfr-public", (1_600, 1_200, 750, 480, 330), 3, 1_000_000, 32.0),
 }

@@ -48,7 +48,7 @@ METHODS = {
     EXTERNAL: ("mcrnr", "mccfr-external", True),
     OUTCOME_ALONE: ("mcrnr", "mccfr", False),
 }
-START_SECONDS = 1.5  # of a process
+START_SECONDS, WARM_UP_SECONDS = 1.5, 25.0  # of a process, of the first
 SPEED = 1e7  # nodes a second
 Methods = Mapping[str, SizeRun]
 #: By family and game, the games from small to large.
@@ -122,11 +122,15 @@ def _cached_measurements(
 
     def make() -> list[SizeRun]:
         if kind != "warm":
-            warm_up = [_task(WARM_UP_GAME, method, 1e3, 1) for method in METHODS]
-            _cached_measurements("warm", warm_up, store, progress)
+            _warm_up(store, progress)
         return size_run.measure_in_process(tasks, progress)
 
     return [SizeRun(*one) for one in store.value(kind, recipe, make)]
+
+
+def _warm_up(store: PieceStore, progress: ProgressCallback) -> None:
+    tasks = [_task(WARM_UP_GAME, method, 1e3, 1) for method in METHODS]
+    _cached_measurements("warm", tasks, store, progress)
 
 
 def _family(
@@ -142,9 +146,11 @@ def _family(
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    size, jobs = SCALES[scale], []
+    size = SCALES[scale]
+    warm_up = Job("By size: kernels", partial(_warm_up, store), WARM_UP_SECONDS)
+    jobs = [warm_up]
     for games in size.games.values():
-        before: tuple[str, ...] = ()
+        before = (warm_up.name,)
         for game in games:
             for method in METHODS:
                 work = partial(_cached_run, game, method, size.nodes, store)

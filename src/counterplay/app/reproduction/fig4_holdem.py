@@ -58,6 +58,8 @@ MCTS = SolverVariant("MCTS, C = 17", "mcts", {"c": PAPER_C})
 EXTERNAL = SolverVariant("MCCFR, external sampling", "mccfr-external", {})
 MAIN = (OUTCOME, MCTS, EXTERNAL)
 STEPS = (1, 1.5, 2, 3, 5, 7)  # of a decade
+#: Variant, seed, and the iterations at which it is measured.
+PlannedRun = tuple[SolverVariant, int, list[int]]
 
 
 class Fig4HoldemScale(NamedTuple):
@@ -72,7 +74,7 @@ class Fig4HoldemScale(NamedTuple):
     reference: int  # iterations of external sampling for the pre-computed profile
 
 
-QUICK = (140_000_000, 30_000_000, 500_000, 2_000_000, 3, 5, 1, 300_000, 1_000_000)
+QUICK = (140_000_000, 20_000_000, 500_000, 2_000_000, 3, 5, 1, 300_000, 1_000_000)
 PAPER = (200_000_000, 100_000_000, 4_000_000, 10_000_000, 5, 10, 3, 1_000_000, 4_000_000)
 SCALES = {
     "quick": Fig4HoldemScale(*QUICK),
@@ -98,8 +100,8 @@ def points(iterations: int, first: int) -> list[int]:
     return [n for n in sorted(found) if first <= n < iterations] + [iterations]
 
 
-def _plan(size: Fig4HoldemScale) -> list[tuple[SolverVariant, int, list[int]]]:
-    """Every curve: variant, seed, and the iterations at which it is measured."""
+def _plan(size: Fig4HoldemScale) -> list[PlannedRun]:
+    """Every curve."""
     runs = (
         (OUTCOME, points(size.iterations, FIRST), size.seeds),
         (MCTS, points(size.mcts, FIRST), size.mcts_seeds),
@@ -141,9 +143,7 @@ def curve(
     return learning_curve(store, recipe, solver, when, against, labelled)
 
 
-def curve_jobs(
-    size: Fig4HoldemScale, plan: Sequence[tuple[SolverVariant, int, list[int]]], store: PieceStore
-) -> list[Job]:
+def curve_jobs(size: Fig4HoldemScale, plan: Sequence[PlannedRun], store: PieceStore) -> list[Job]:
     """The reference, and then the curves of a plan."""
     first = Job(
         "Figure 4: pre-computed MCCFR10",
@@ -166,12 +166,17 @@ def curve_jobs(
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return curve_jobs(SCALES[scale], _plan(SCALES[scale]), store)
+    return curve_jobs(SCALES[scale], by_seed(_plan(SCALES[scale])), store)
+
+
+def by_seed(plan: list[PlannedRun]) -> list[PlannedRun]:
+    """Seed by seed, so that jobs which begin together compile different kernels."""
+    return sorted(plan, key=lambda one: one[1])
 
 
 def curves_of(
     size: Fig4HoldemScale,
-    plan: Sequence[tuple[SolverVariant, int, list[int]]],
+    plan: Sequence[PlannedRun],
     store: PieceStore,
     progress: ProgressCallback,
 ) -> list[np.ndarray]:

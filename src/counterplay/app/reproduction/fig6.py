@@ -120,7 +120,8 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
         return Job(what, work, seconds * len(one.ps), 1, after)
 
     models = [model_job(n, t, store) for t in (TARGET, *SCALES[scale].finer) for n in GAMES]
-    return models + [job(name, one) for one in _plan(scale) for name in GAMES]
+    later = [one._replace(after=(models[0].name,)) for one in models[1:]]  # with its kernels
+    return [models[0], *later, *(job(name, one) for one in _plan(scale) for name in GAMES)]
 
 
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:

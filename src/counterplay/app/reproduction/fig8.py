@@ -270,7 +270,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     plans = [*_plans(scale).values(), _mccfr(scale)]
     runs = [(mode, k) for mode in size.modes for k in range(_seeds(mode, SIZES[scale]))]
     played = [one for run in runs for one in job(*run)]
-    return [poki, *played, *(one for plan in plans for one in plan.jobs(scale, store))]
+    return [poki, *played, *table1.jobs_of(plans, scale, store)]
 
 
 TITLE = "Figure 8: online play against Poki"

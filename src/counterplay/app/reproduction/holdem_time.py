@@ -18,7 +18,15 @@ import numpy as np
 
 from counterplay.app.reproduction import fig4_holdem
 from counterplay.app.reproduction import fig4_holdem_rules as rules
-from counterplay.app.reproduction.fig4_holdem import EXTERNAL, FIRST, GAME, OUTCOME, points
+from counterplay.app.reproduction.fig4_holdem import (
+    EXTERNAL,
+    FIRST,
+    GAME,
+    OUTCOME,
+    PlannedRun,
+    by_seed,
+    points,
+)
 from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
@@ -51,7 +59,7 @@ class HoldemTimeScale(NamedTuple):
     seeds: int
 
 
-SCALES = {"quick": HoldemTimeScale(500, 15_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
+SCALES = {"quick": HoldemTimeScale(500, 8_000, 3), "paper": HoldemTimeScale(4_000, 100_000, 5)}
 
 
 def histories(game: Game) -> int:
@@ -76,7 +84,7 @@ def vanilla_seconds(game: Game) -> float:
     return histories(game) / speed
 
 
-def _plan(scale: str) -> list[tuple[SolverVariant, int, list[int]]]:
+def _plan(scale: str) -> list[PlannedRun]:
     size, drawn = SCALES[scale], fig4_holdem.SCALES[scale]
     last = {"outcome": drawn.iterations, "external": drawn.external}
     last |= {"public": size.public, "chance": size.chance}
@@ -89,7 +97,7 @@ def _plan(scale: str) -> list[tuple[SolverVariant, int, list[int]]]:
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    kernels, plan = public_job(), _plan(scale)
+    kernels, plan = public_job(), by_seed(_plan(scale))
     first, *curves = fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], plan, store)
     return [
         first,

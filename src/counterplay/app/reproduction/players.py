@@ -51,7 +51,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 MODEL_SECONDS = 8.0  # of learning a model
 OBSERVED_RATE = 3_000  # hands of Poki a second, written to a file
-SET_UP_SECONDS = 5.0  # of games and bots, and of a match with Sparbot
+SET_UP_SECONDS = 2.5  # of games and bots, and of a match with Sparbot
 
 
 class PlayerSpec(NamedTuple):
@@ -170,24 +170,27 @@ class PlayerFactory:
         return time.perf_counter() - before
 
     def play(self, spec: PlayerSpec, opponents: Sequence[str], poki: int, seed: int) -> list[Any]:
-        """Seconds of training, and what this seed won from each opponent; kept in the store. If it
-        is stopped during the matches, it is not trained again."""
+        """Seconds of training, and what this seed won from each opponent; kept in the store. After
+        a stop, training and matches that had ended are not repeated."""
         hands = [poki, self.size.sparbot]
         recipe = {"of": spec._asdict(), "seed": seed, "opponents": list(opponents), "hands": hands}
         draft = self.store.draft("player", recipe)
 
         def make() -> list[Any]:
             earlier = draft.read()
+            found: list[Any] = []
             if earlier is not None:
-                seconds = earlier.value
+                found += earlier.value
                 strategy = Strategy(self.game(spec.buckets), earlier.arrays["probabilities"])
             else:
                 strategy, seconds = self.train(spec, seed)
-                draft.write(seconds, {"probabilities": strategy.probabilities})
-            return [seconds, *(self.won(strategy, other, poki, seed) for other in opponents)]
+                found.append(seconds)
+            for other in opponents[len(found) - 1 :]:
+                draft.write(found, {"probabilities": strategy.probabilities})
+                found.append(self.won(strategy, other, poki, seed))
+            return found
 
-        found: list[Any] = self.store.value("player", recipe, make)
-        return found
+        return list(self.store.value("player", recipe, make))
 
     def won(self, strategy: Strategy, opponent: str, poki: int, seed: int) -> Won:
         """What a strategy wins from a bot, on the deals of this seed."""

@@ -88,27 +88,30 @@ class Plan(NamedTuple):
             for k, bot in enumerate(self.opponents)
         ]
 
-    def jobs(self, scale: str, store: PieceStore) -> list[Job]:
-        """One for each seed, training and matches, after those that prepare them."""
+    def jobs(self, seed: int, scale: str, store: PieceStore) -> list[Job]:
+        """Training and matches of a seed, and before it what prepares them."""
         spec = self.spec
         bots = [name for name in BOTS if name in (*self.opponents, spec.opponent)]
         first = [bot_job(name) for name in bots]
         first += [public_job()] if spec.engine == "public" else []
+        first += [observing_job(spec, seed, scale, store)] if spec.opponent else []
         seconds = spec.seconds + self.poki / POKI_RATE * ("poki" in self.opponents)
-        seconds += SET_UP_SECONDS
 
-        def job(seed: int) -> list[Job]:
-            def work(progress: ProgressCallback) -> None:
-                PlayerFactory(scale, store, progress).play(*self[:3], seed)
+        def work(progress: ProgressCallback) -> None:
+            PlayerFactory(scale, store, progress).play(*self[:3], seed)
 
-            seen = [observing_job(spec, seed, scale, store)] if spec.opponent else []
-            against = f" against {spec.opponent}" if spec.opponent else ""
-            how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
-            name = f"{spec.name} ({how}{against}), seed {seed + 1}"
-            after = tuple(one.name for one in (*first, *seen))
-            return [*seen, Job(name, work, seconds, 1, after)]
+        against = f" against {spec.opponent}" if spec.opponent else ""
+        how = f"{spec.engine}, {spec.iterations:,} iterations, {spec.games:,} games"
+        name = f"{spec.name} ({how}{against}), seed {seed + 1}"
+        after = tuple(one.name for one in first)
+        return [*first, Job(name, work, seconds + SET_UP_SECONDS, 1, after)]
 
-        return first + [one for seed in range(self.seeds) for one in job(seed)]
+
+def jobs_of(plans: Sequence[Plan], scale: str, store: PieceStore) -> list[Job]:
+    """Seed by seed, so that jobs which begin together compile different kernels."""
+    most = max(plan.seeds for plan in plans)
+    runs = [(plan, seed) for seed in range(most) for plan in plans if seed < plan.seeds]
+    return [job for plan, seed in runs for job in plan.jobs(seed, scale, store)]
 
 
 def observing_job(spec: PlayerSpec, seed: int, scale: str, store: PieceStore) -> Job:
@@ -206,7 +209,8 @@ def level(rows: Rows) -> Claim:
 def plans(scale: str) -> list[Plan]:
     size = SIZES[scale]
     judged = (BOTS, size.poki, size.seeds)
-    found = [Plan(PlayerSpec("MCTS10", "mcts", 10, size.mcts), *judged)]
+    settled = size.poki if size.mcts >= FLAT else size.beside  # before, nothing is decided by it
+    found = [Plan(PlayerSpec("MCTS10", "mcts", 10, size.mcts), BOTS, settled, size.seeds)]
     for k, buckets in enumerate((10, 100)):
         name = f"MCCFR{buckets}"
         found.append(Plan(PlayerSpec(name, "public", buckets, size.public[k]), *judged))
@@ -236,7 +240,7 @@ def played(plan: Sequence[Plan], players: PlayerFactory) -> list[TableRow]:
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
-    return [job for plan in plans(scale) for job in plan.jobs(scale, store)]
+    return jobs_of(plans(scale), scale, store)
 
 
 # results as tables and pictures, shared with Table 2
@@ -274,6 +278,11 @@ def result_table(rows: Sequence[TableRow], article: Published) -> ResultTable:
     return ResultTable("sb/h won, with 95% intervals over seeds and deals", header, body)
 
 
+def _judged(name: tuple[str, str], article: Mapping[str, float]) -> bool:
+    """Whether this player and engine are those that stand for the article's."""
+    return name[0] in article and name[1] != "outcome"
+
+
 def _label(player: str, engine: str) -> str:
     return player if engine == "mcts" else f"{player}, {engine} sampling"
 
@@ -286,10 +295,10 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
         for y, name in enumerate(names):
             for row in rows:
                 if (row.spec.name, row.spec.engine, row.opponent) == (*name, bot):
-                    colour = COLOURS[1] if name[1] == "outcome" else COLOURS[0]
+                    colour = COLOURS[0 if _judged(name, article[bot]) else 1]
                     bar = {"fmt": "o", "color": colour, "capsize": 3}
                     axis.errorbar([row.interval.value], [y], xerr=row.interval.half, **bar)
-            if name[0] in article[bot] and name[1] != "outcome":
+            if _judged(name, article[bot]):
                 where = ([article[bot][name[0]]], [y + 0.25])
                 axis.errorbar(*where, xerr=CELL, fmt="D", color="0.55", markersize=4, capsize=2)
         axis.axvline(0.0, color="0.3", linewidth=0.8)
@@ -297,7 +306,7 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
         axis.set_xlabel(f"won from {bot.title()} (re-created), sb/h")
         axis.set_ylim(-0.6, len(names) - 0.2)
     axes[0, 1].set_yticklabels([])
-    marks = [("o", COLOURS[0], "judged"), ("o", COLOURS[1], "outcome sampling")]
+    marks = [("o", COLOURS[0], "judged"), ("o", COLOURS[1], "not judged")]
     marks.append(("D", "0.55", "the article, ± 0.12"))
     for marker, colour, label in marks:
         axes[0, 0].plot([], [], marker, color=colour, label=label)

@@ -149,7 +149,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
     every = [*table1.plans(scale)[1:], *plans(scale), *further(scale)]
-    return [job for plan in every for job in plan.jobs(scale, store)]
+    return table1.jobs_of(every, scale, store)
 
 
 TITLE = "Table 2: robust responses against the bots"

@@ -30,7 +30,7 @@ from counterplay.core.kernels.jit import ZERO, jit
 from counterplay.core.kernels.rng import uniform
 
 
-class Restriction(NamedTuple):
+class RestrictedPlayer(NamedTuple):
     """The restricted player, for engines that have no such form; m information sets."""
 
     model: Any  # a `Strategy`

@@ -92,9 +92,9 @@ def compute_response(
     parameters: ResponseParameters, limits: Limits, folder: Path | None = None,
     started: dict[int, ResponseSolver] | None = None,
 ) -> Response:  # fmt: skip
-    """Runs each seat until the limits, or the default ones where there are none. The seats share
-    `limits.seconds`. `started`: the solver of each seat for another p, which goes on, or an empty
-    dictionary that gets them."""
+    """Runs each seat until the limits, or the default ones; seats share `limits.seconds`.
+    `started`: the solver of each seat for another p, which goes on, or an empty dictionary that
+    gets them."""
     limits = default_limits(parameters.game, limits, DEFAULT_TARGET)
     if folder is not None:
         check_free(folder)

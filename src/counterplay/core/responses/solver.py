@@ -22,7 +22,7 @@ from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.restricted import (
-    Restriction,
+    RestrictedPlayer,
     data_biased_form,
     data_biased_sequence_form,
     restricted_form,
@@ -71,7 +71,7 @@ class RestrictedGame(Problem):
         super().__init__(game, sampled if algorithm.sampled else full)
         self._model, self._trust, self._player, self._full = model, trust, player, full
         p_of_game = float(trust[0]) if algorithm.once else None
-        self.restriction = Restriction(model, 1 - player, trust, p_of_game)
+        self.restriction = RestrictedPlayer(model, 1 - player, trust, p_of_game)
         #: Whether a policy of the restricted player leaves out the part that follows the model.
         self._free_part_only = algorithm.sampled and not algorithm.once
         self.setting = {

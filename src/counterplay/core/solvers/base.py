@@ -16,7 +16,7 @@ import numpy as np
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.restricted import Restriction
+from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.forms.sequence import SequenceForm
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.policy import normalise
@@ -32,7 +32,7 @@ class Problem:
     #: What identifies a run besides game, algorithm, options and seed, such as the model.
     setting: Mapping[str, Any] = {}
     #: The restricted player of a response, for an engine that takes no transformed form.
-    restriction: Restriction | None = None
+    restriction: RestrictedPlayer | None = None
 
     def __init__(self, game: Game, form: Any = None) -> None:
         self.game, self._form = game, form

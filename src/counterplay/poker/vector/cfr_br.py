@@ -28,7 +28,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, TooLarge
 from counterplay.core.base.memory import available_bytes, fits
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.restricted import Restriction
+from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.solvers.cfr_br import SEATS, CfrBrSettings, run_seats
@@ -249,7 +249,7 @@ class HoldemCfrBr:
     `restriction` the learner has one seat, the other one than the restricted player."""
 
     def __init__(
-        self, game: Game, settings: CfrBrSettings, restriction: Restriction | None = None,
+        self, game: Game, settings: CfrBrSettings, restriction: RestrictedPlayer | None = None,
         device: Any = None,
     ) -> None:  # fmt: skip
         rules, form, counts = game.rules, game.form, game.rules.abstraction.counts
@@ -321,7 +321,10 @@ class HoldemCfrBr:
 
 
 def _models(
-    chance: HoldemChance, streets: tuple[Street, ...], game: Game, restriction: Restriction | None
+    chance: HoldemChance,
+    streets: tuple[Street, ...],
+    game: Game,
+    restriction: RestrictedPlayer | None,
 ) -> dict[int, FixedSeat]:
     """Returns the restricted player with its model, in the model's own card abstraction."""
     if restriction is None:

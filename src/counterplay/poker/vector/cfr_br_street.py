@@ -203,8 +203,9 @@ class CfrBrStreet:
     ) -> tuple[Any, ...]:  # fmt: skip
         """Returns what classes win from holdings at showdowns, and meet at folds."""
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
-        width, followed = round_up(n), ()
+        width = round_up(n)
         units = self._units(reach if model is None else reach + model.reach)
+        followed: tuple[Any, ...] = ()
         if model is not None:
             followed = (model.words, model.street.path[1 - player], model.reach)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)

@@ -8,6 +8,7 @@ results are skipped, and the failure of one experiment does not stop the others.
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 import traceback
@@ -369,14 +370,19 @@ def jobs_on_cluster(folder: str, make_jobs: Callable[[], list[Job]]) -> list[Job
 
 def _timed(job: Job, scale: str, store: PieceStore, progress: ProgressCallback) -> None:
     """Do a job, and add its processor seconds to those of earlier attempts."""
-    started = time.monotonic()
+    started = _processor_seconds()
     try:
         job.work(progress)
     finally:
         record = _time_record(job, scale, store)
         earlier = record.read()
-        took = (time.monotonic() - started) * job.threads
+        took = _processor_seconds() - started
         record.write((earlier.value if earlier else 0.0) + took, {})
+
+
+def _processor_seconds() -> float:
+    """Of this process and those that it started, whatever else the machine does."""
+    return sum(os.times()[:4])
 
 
 def _time_record(job: Job, scale: str, store: PieceStore) -> Slot:
