@@ -269,6 +269,12 @@ def test_with_an_abstraction_the_value_is_that_of_a_linear_program(p: float) -> 
         assert most - (0.05 if p < 1.0 else 1e-4) < value < most + 1e-6
 
 
+def test_streets_and_traversal_have_one_precision() -> None:
+    vector = single_card("kuhn")
+    with pytest.raises(BadParameter, match="streets of float64 in a traversal of"):
+        VectorCfrBr(vector.chance, vector.streets, vector.rows, cut=0, dtype=np.float32)
+
+
 SEED = 5  # of the boards
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.board import Board
@@ -270,6 +271,8 @@ class Traversal:
     def __init__(
         self, chance: Chance, streets: tuple[Street, ...], dtype: Any = np.float64
     ) -> None:
+        if any(street.payoff.dtype != dtype for street in streets):
+            raise BadParameter(f"streets of {streets[0].payoff.dtype} in a traversal of {dtype}")
         self.chance = chance
         self.levels = [BoardLevel(chance, streets, k, dtype) for k in range(len(streets))]
         self._work = new_street_workspace(streets, chance.n_holdings, dtype)
