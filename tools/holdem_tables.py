@@ -98,6 +98,21 @@ def risk_table() -> str:
     return table(["model of", "p", *header], lines)
 
 
+def real_adversary_table() -> str:
+    """The same with an adversary who sees its cards."""
+    lines = [
+        [
+            row["model"],
+            f"{float(row['p']):g}",
+            f"{float(row['won_sb']):+.3f} ± {float(row['won_error']):.3f}",
+            f"{float(row['risk_mb_per_game']):,.0f} ± {float(row['risk_error']):.0f}",
+            f"{float(row['seconds']):.0f}",
+        ]
+        for row in _rows("real_frontier")
+    ]
+    return table(["model of", "p", "wins", "and risks", "seconds"], lines)
+
+
 def by_clock_table() -> str:
     """Strength by seconds on a device and on two processors."""
     lines = []
@@ -175,5 +190,6 @@ HOLDEM = {
     "untrained": untrained_table,
     "by-board": by_board_table,
     "risk": risk_table,
+    "real-adversary": real_adversary_table,
     "by-clock": by_clock_table,
 }

@@ -64,6 +64,7 @@ def _bash(tmp_path: Path, *lines: tuple[str, ...]) -> list[set[str]]:
     return [set(line.split()) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_bash_offers_the_commands(tmp_path: Path) -> None:
     every, some, prepare, options = _bash(
         tmp_path,

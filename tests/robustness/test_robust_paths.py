@@ -218,6 +218,7 @@ def test_no_room_for_what_is_said(
     display.out.print()  # what was not written is not left to the next command of this process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
 def test_a_full_device_and_a_closed_pipe() -> None:
     """The real ones: what fails only when Python ends must be silent too."""

@@ -31,7 +31,6 @@ from counterplay.core.games.players import (
 )
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.shipped import ShippedStrategy
-from counterplay.poker.holdem.game import HoldemRules
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
@@ -100,7 +99,7 @@ class HoldemResolver(PlayerResolver):
 
     def check_model(self, model: Strategy) -> None:
         rules, own = model.game.rules, self.game.rules
-        holdem = isinstance(rules, HoldemRules) and rules.betting == own.betting
+        holdem = model.game.can("bots") and rules.betting == own.betting
         if not holdem or rules.abstraction.deck != own.abstraction.deck:
             check_same_game(self.game, model)
 

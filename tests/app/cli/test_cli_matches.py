@@ -200,7 +200,7 @@ def test_an_odd_number_of_hands(inside: Inside, tmp_path: Path) -> None:
     [
         pytest.param((), marks=pytest.mark.slow),
         pytest.param(("--observer", "a"), marks=pytest.mark.slow),
-        ("--observer", "b"),
+        pytest.param(("--observer", "b"), marks=pytest.mark.slow),
     ],
 )
 def test_a_learner_writes_its_log(

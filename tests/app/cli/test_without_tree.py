@@ -11,6 +11,7 @@ from support.command import one_sentence, typed
 GAME = "goofspiel(3,tree=False)"
 
 
+@pytest.mark.slow
 def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
     run = "run"
     done = typed(tmp_path, "solve", GAME, "-a", "mccfr", "-n", "500", "--out", run)

@@ -176,6 +176,7 @@ def test_the_server_is_killed_in_the_middle_of_a_hand_and_the_hand_goes_on(
     assert len([line for line in _journal(server, table) if "hand" in line]) == 1
 
 
+@pytest.mark.slow
 def test_exploring_to_a_river_with_a_link_a_picture_and_a_table(page: Any, server: Server) -> None:
     page.add_init_script("Math.random = () => 0.37")  # the board that is drawn: no ace in it
     page.goto(f"{server.address}/explore")
@@ -215,6 +216,7 @@ def test_exploring_to_a_river_with_a_link_a_picture_and_a_table(page: Any, serve
     page.wait_for_function("() => document.querySelectorAll('canvas.grid').length === 3")
 
 
+@pytest.mark.slow
 def test_a_dropped_hand_history_gives_a_frontier(page: Any, server: Server, served: Path) -> None:
     page.goto(f"{server.address}/exploit")
     page.wait_for_selector(".drop")

@@ -98,7 +98,13 @@ class ManyDraws(cp.CompiledRules):
         payoff[1] = -payoff[0]
 
 
-@pytest.mark.parametrize("rules", [Uncounted(5), ManyDraws(), Auction(), WideAuction()])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Uncounted(5),
+        *(pytest.param(r, marks=pytest.mark.slow) for r in (ManyDraws(), Auction(), WideAuction())),
+    ],
+)
 def test_trees_of_unknown_size_grow(rules: Any) -> None:
     """To those of the same rules expanded a state at a time."""
     game = cp.Game("mine", rules, tree=True)

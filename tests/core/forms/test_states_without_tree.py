@@ -141,6 +141,7 @@ def test_run_folder_and_strategy_file(tmp_path: Path) -> None:
         cp.Strategy.load(tmp_path / "one.npz", game=cp.Game("mine", Other(), tree=False))
 
 
+@pytest.mark.slow
 def test_match_and_lower_bound() -> None:
     without, tree = pair()
     strong = cp.solve(without, "mccfr", iterations=5_000, seed=1).strategy
@@ -157,6 +158,7 @@ def test_match_and_lower_bound() -> None:
         cp.exploitability(without, strong)
 
 
+@pytest.mark.slow
 def test_a_lower_bound_plays_no_longer_than_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules in Python play thousands of games a second, where compiled ones play millions."""
     without, tree = pair()

@@ -84,6 +84,7 @@ def test_a_game_of_ones_own_is_passed_in(tmp_path: Path) -> None:
         Strategy.load(tmp_path / "s.npz", KUHN)
 
 
+@pytest.mark.slow
 def test_every_single_damaged_byte(saved: Path, tmp_path: Path) -> None:
     data, path = saved.read_bytes(), tmp_path / "damaged.npz"
     for position in range(len(data)):

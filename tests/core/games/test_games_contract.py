@@ -67,6 +67,12 @@ def _small_examples() -> list[str]:
 
 
 GAMES = list(dict.fromkeys([*MORE, *_small_examples()]))
+#: Sizes and options whose rules are compiled for these tests alone; the others have each of them.
+SLOW = {
+    *("bluff(1,2,2)", "bluff(2,2,2)", "pam(2,3,6)", "pam(1,2,1)"),
+    *(f"pam(2,3,5,{one})" for one in ("stay=True", "capture=either", "first=monster")),
+    "pam(2,3,5,same_start=False)",
+}
 
 
 @cache
@@ -74,7 +80,9 @@ def built(name: str) -> Game:
     return load(name)
 
 
-@pytest.fixture(params=GAMES)
+@pytest.fixture(
+    params=[pytest.param(g, marks=[pytest.mark.slow] if g in SLOW else []) for g in GAMES]
+)
 def game(request: pytest.FixtureRequest) -> Game:
     return built(request.param)
 
@@ -253,7 +261,8 @@ def test_canonical_name_loads_the_same_game(game: Game) -> None:
 
 
 def test_games_differ_in_fingerprint() -> None:
-    prints = {built(name).name: built(name).fingerprint for name in GAMES}
+    quick = [name for name in GAMES if name not in SLOW]
+    prints = {built(name).name: built(name).fingerprint for name in quick}
     assert len(set(prints.values())) == len(prints)
 
 

@@ -47,6 +47,7 @@ def test_one_strategy_wins_nothing_in_duplicates() -> None:
     assert "as_player_3" in again.columns()
 
 
+@pytest.mark.slow
 def test_without_a_tree() -> None:
     tree, without = (
         cp.load("leduc(players=3,ranks=2)"),

@@ -103,7 +103,14 @@ def test_a_model_of_another_game_is_not_believed() -> None:
         solver.replace_model(NEW, 1.5)
 
 
-@pytest.mark.parametrize("name", [name for name, kind in ALGORITHMS.items() if not kind.sampled])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "egt" else [])
+        for name, kind in ALGORITHMS.items()
+        if not kind.sampled
+    ],
+)
 def test_full_width_solvers_fade_or_say_that_they_cannot(name: str) -> None:
     solver = new_solver(KUHN, name, 0, {})
     solver.step(1 if name == "lp" else 30)

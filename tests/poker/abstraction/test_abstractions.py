@@ -114,6 +114,7 @@ def test_impossible_betting_is_refused(wrong: dict[str, tuple[float, ...]]) -> N
         BettingRules(**wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_hold_em_with_other_limits_is_solved_and_played() -> None:
     few = BettingRules(most_bets=(2, 1, 1, 1))
     rules = HoldemRules(EhsAbstraction((10,) * 4), few)

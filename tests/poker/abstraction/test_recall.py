@@ -91,7 +91,7 @@ def games() -> tuple[Game, Game]:
     return Game("recall", made[0]), Game("listed", made[1])
 
 
-@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.slow)])
 def test_cfr_br_and_exact_values(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if backend == "cuda" and COMPILER is None:
         pytest.skip("needs g++, and there is none")
@@ -105,6 +105,7 @@ def test_cfr_br_and_exact_values(backend: str, monkeypatch: pytest.MonkeyPatch) 
     assert values[0] == values[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 @pytest.mark.parametrize("best", [False, True])
 def test_exact_values_on_a_device(best: bool) -> None:
@@ -157,6 +158,7 @@ def test_unfilled_tables_are_refused(change: dict[str, int], sentence: str) -> N
 # --- the full deck
 
 
+@pytest.mark.slow
 def test_deals_are_counted_in_all_orders() -> None:
     """A piece of two boards, by brute force."""
     rng, low = np.random.default_rng(3), 4321

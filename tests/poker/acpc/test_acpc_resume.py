@@ -296,6 +296,7 @@ def test_a_player_in_the_dealers_process_remembers_too(tmp_path: Path) -> None:
         assert hands_of(plan.log) == hands_of(whole.log)
 
 
+@pytest.mark.slow
 def test_an_adaptive_player_goes_on(tmp_path: Path) -> None:
     """With the model and the response that it had: every hand of the rest is the same."""
 

@@ -32,7 +32,9 @@ from counterplay.poker.models.observe import ACTIONS, UNSEEN, buckets_of, observ
 from counterplay.poker.models.quality import MIN_SHARE, assess, predict, split
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] if k == "tree" else []) for k in KINDS]
+)
 def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
     kind: str, game: cp.Game
 ) -> None:

@@ -240,7 +240,7 @@ class GroupRows:
         return self
 
 
-@pytest.mark.parametrize("p", [0.0, 0.6, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("p", [0.6, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.0, 1.0))])
 def test_with_an_abstraction_the_value_is_that_of_a_linear_program(p: float) -> None:
     """Leduc hold'em: the responder has an abstraction of perfect recall, the adversary and the
     model have none."""

@@ -32,7 +32,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def table(seed: int = 1) -> Table:
     """Returns arrays of the right kinds; nothing is traversed."""
     rng = np.random.default_rng(seed)
-    shapes = ((N_HOLDINGS,), (300, 40), (256,), (1500, 40), (50,), (60, 52), (52,))
+    shapes = ((N_HOLDINGS,), (300, 40), (256,), (1500, 40), (50,), (60, 52), (52,), (9, 70))
     cards = Cards(*(rng.integers(0, 200, shape).astype(np.uint8) for shape in shapes))
     rows = rng.integers(0, 9, 20).astype(np.int32)
     return Table(cards, rows, np.zeros(4, dtype=np.int64), rng.random((30, 3)))
@@ -104,6 +104,7 @@ CHANGES: dict[str, Callable[[], dict[str, Any]]] = {
     "river's buckets": cards("river", 255),
     "before the flop": cards("preflop", 1325),
     "links": cards("next_boards", 7),
+    "the turn's buckets": cards("turn_after", 600),
 }
 
 

@@ -279,6 +279,7 @@ def test_what_no_real_adversary_is_for_is_refused(options: dict[str, Any], reaso
         cp.respond(game, random_strategy(game, 7), iterations=1, **options)
 
 
+@pytest.mark.slow
 def test_within_a_limit() -> None:
     game = small_game()
     model = random_strategy(game, 7)

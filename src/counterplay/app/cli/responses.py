@@ -290,12 +290,12 @@ def frontier(
         values = [float(text) for text in ps.split(",")]
     except ValueError:
         raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
+    seat, measure = _seat(player), opt.measure_options(backend, flops)
+    display.check_can_write(folder, "frontier.csv", "frontier.png")
     loaded = game_of(model, game)
     limit = _limit(loaded, max_exploitability, max_risk)
     if limit is not None and not 0.0 < limit < math.inf:
         raise BadParameter(f"--max-exploitability must be a number above 0, not {limit:g}")
-    seat, measure = _seat(player), opt.measure_options(backend, flops)
-    display.check_can_write(folder, "frontier.csv", "frontier.png")
     chosen, solver = _algorithm(context, (algorithm, engine), loaded, None)
     opponent = model_of(loaded, model, solver)
     opt.use_ray(ray)
