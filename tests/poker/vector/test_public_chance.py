@@ -211,7 +211,7 @@ def test_values_by_bucket_are_those_by_sequence() -> None:
     found = []
     for few in (True, False):
         tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
-        restriction = restriction_of(solver._form)
+        restriction = restriction_of(solver.form)
         if not few:  # one coin that never falls on the model: the other way is taken
             restriction = restriction._replace(
                 restricted=0, per_hand=True, fixed=np.zeros(game.n_slots)
