@@ -1,5 +1,5 @@
 """CUDA source of the traversals: of public chance sampling, whose kernels are generated from the
-betting of a street (`street_source`), and of exact values (`exact_source`).
+betting of a street (`street_source`), and of exact values (`EXACT_STREET`, `EXACT_VALUES`).
 
 The last index of every array is a start of the street, so that neighbouring threads read
 neighbouring numbers. Tables are planes: [node an action leads to][bucket][start].
