@@ -178,10 +178,10 @@ class DeviceCfrBr:
         left, classes = iter(on_device), on_device[-1]
         lists = (boards.learner, boards.adversary, boards.model)
         learner, adversary, model = ([next(left) for _ in one] for one in lists)
-        self._in_use.append(on_device)
-        if len(self._in_use) > IN_USE:  # the device may still read them
+        if len(self._in_use) >= IN_USE:  # until now the device may have read them
             self.device.wait()
             self._in_use.clear()
+        self._in_use.append(on_device)
         blocks = [board.number for board in boards.path[: self._cut]]
         self._learner[-1].set_boards(learner[-1], classes, boards.most_classes)
         for i in self._seats:
