@@ -174,6 +174,11 @@ class HoldemResolver(BoardResolver):
         return resolved
 
 
+def is_vector_policy(player: Any) -> bool:
+    """Whether a player is a function of boards and betting."""
+    return isinstance(player, VectorPolicy)
+
+
 def bot(
     player: Any, progress: ProgressCallback = no_progress, game: Game | str = DEFAULT_GAME
 ) -> Any:

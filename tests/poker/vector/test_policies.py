@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from support.policies import function_of, network
-from support.small_holdem import CARDS, FLOP_BETS, random_strategy, tree_game, walked_game
+from support.small_holdem import FLOP_BETS, random_strategy, tree_game, walked_game
 
 import counterplay as cp
-from counterplay.core.forms.game import Game
 from counterplay.poker.cards.cards import N_HOLDINGS, holding
-from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
 from counterplay.poker.vector.policy import VectorPolicy
-from counterplay.poker.abstraction.abstraction import make_abstraction
 
 
 def test_a_table_as_a_function_has_its_exact_values() -> None:
@@ -24,26 +23,26 @@ def test_a_table_as_a_function_has_its_exact_values() -> None:
     exact = cp.exploitability(game, strategy)
     assert cp.exploitability(game, policy) == pytest.approx(exact, abs=1e-9)
     assert policy.calls > 0
-    whole = cp.VectorPolicy(function_of(game, strategy))
-    for player in (0, 1):
-        value = cp.best_response(game, strategy, player).value
-        assert cp.best_response(game, whole, player).value == pytest.approx(value, abs=1e-9)
     value = cp.expected_value(game, strategy)
-    assert cp.expected_value(game, whole) == pytest.approx(value, abs=1e-9)
+    assert cp.expected_value(game, policy) == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_network_has_the_value_of_its_table_in_the_tree() -> None:
     """The tree asks the same network about one information set at a time."""
     game, tree = walked_game(FLOP_BETS), tree_game(FLOP_BETS)
     answer = network(np)
     states = {state.history: state for state in game.rules.tree.states}
 
+    @cache
+    def on_board(cards: tuple[int, ...], history: str) -> np.ndarray:
+        return answer(np.array([cards], dtype=np.int64), [states[history]])[0]
+
     def one_by_one(label: str, actions: list[str]) -> list[float]:
-        cards, flop, later, history = eval(label)
-        state = states[history]
-        row = answer(np.array([[*flop, *later]], dtype=np.int64), [state])[0, holding(cards)]
-        names = ["fold", "call", "raise"]
-        return [float(row[names.index(action)]) for action in state.actions()]
+        cards, flop, later, history = ast.literal_eval(label)
+        row = on_board((*flop, *later), history)[holding(cards)].tolist()
+        shares = dict(zip(("fold", "call", "raise"), row, strict=True))
+        return [shares[action] for action in states[history].actions()]
 
     expected = cp.exploitability(tree, one_by_one)
     assert cp.exploitability(game, answer) == pytest.approx(expected, abs=1e-9)
@@ -75,9 +74,10 @@ class Foreign:
 
 
 def test_arrays_of_other_libraries_are_taken() -> None:
-    game, answer = walked_game(FLOP_BETS), network(np)
-    value = cp.expected_value(game, lambda boards, betting: Foreign(answer(boards, betting)))
-    assert value == pytest.approx(cp.expected_value(game, answer), abs=1e-12)
+    answer, states = network(np), [cp.view("", "AhKd").betting]
+    policy = VectorPolicy(lambda boards, betting: Foreign(answer(boards, betting)))
+    board = np.zeros((1, 0), dtype=np.int64)
+    assert np.allclose(policy.ask(board, states), answer(board, states), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -120,22 +120,28 @@ def test_a_policy_has_no_table_of_buckets() -> None:
 
 
 def test_the_number_of_calls_is_known_before() -> None:
-    """On the full deck, a board of each suit-isomorphic class; a policy that checks suits."""
-    game = Game("tiny", FlopHoldemRules(make_abstraction("squared", {"buckets": 2}, 3), 1))
+    """On the full deck, with a board of each suit-isomorphic class."""
+    game = cp.load("flop_holdem(buckets=2,bets=1)")
     policy = VectorPolicy(network(np), batch=64)
     shares: list[float] = []
-    value = cp.exploitability(game, policy, progress=shares.append)
-    assert policy.calls == policy.expected_calls(game)
+    response = cp.best_response(game, policy, 0, progress=shares.append)
+    assert policy.calls == policy.expected_calls(game, players=[1])
     assert shares[-1] == 1.0
-    assert value > 0.0
+    assert response.value > 0.0
+
+
+@pytest.mark.slow
+def test_a_table_of_the_full_deck_has_its_exact_value() -> None:
+    game = cp.load("flop_holdem(buckets=5)")
     table = cp.Strategy.random(game, 2)
-    wrapped = VectorPolicy(function_of(game, table))
+    policy = VectorPolicy(function_of(game, table))
     exact = cp.exploitability(game, table)
-    assert cp.exploitability(game, wrapped) == pytest.approx(exact, abs=1e-9)
+    assert cp.exploitability(game, policy) == pytest.approx(exact, abs=1e-9)
+    assert policy.calls == policy.expected_calls(game)
 
 
 def test_a_policy_that_tells_suits_apart_is_said_to() -> None:
-    game = Game("tiny", FlopHoldemRules(make_abstraction("squared", {"buckets": 2}, 3), 1))
+    game = cp.load("flop_holdem(buckets=2,bets=1)")
     with pytest.warns(UserWarning, match="tells suits apart"):
         cp.best_response(game, network(np, by_suit=True), 0)
 
@@ -144,4 +150,3 @@ def test_a_policy_plays_matches() -> None:
     policy = VectorPolicy(network(np), "net")
     result = cp.play_match("holdem(buckets=2)", policy, "always-call", 40, seed=1)
     assert result.a == "net"
-    assert len(CARDS) == 9

@@ -16,6 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
+from counterplay.app.cli.policies import policy_facts, say_calls
 from counterplay.core.base.errors import BadParameter, unknown
 
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling
@@ -47,7 +48,7 @@ def evaluate(
 ) -> None:
     """Compute a strategy's value and exploitability. Exactly, or as a lower bound."""
     from counterplay.core.games.players import players_of
-    from counterplay.poker.players import game_of
+    from counterplay.poker.players import game_of, is_vector_policy
 
     loaded = game_of(strategy, game)
     players = players_of(loaded)
@@ -77,6 +78,7 @@ def evaluate(
         opt.use_ray(ray)
         with display.share_progress("tables") as progress:
             profile = players.measurable(strategy, progress)
+        say_calls(loaded, profile, flops)
         print_facts(_holdem_facts(loaded, profile, options), as_json)
         return
     if ray is not None:
@@ -86,6 +88,11 @@ def evaluate(
     if not loaded.evaluator.immediate:
         words = display.suggested("match", strategy, "uniform", "--game", loaded.name)
         raise BadParameter(f"{loaded.name} is too large to evaluate exactly; play it: {words}")
+    if loaded.can("flops") and is_vector_policy(players.find(strategy)):
+        if against is not None:
+            raise BadParameter("--against is for tables, and a policy is a function of all cards")
+        print_facts(policy_facts(loaded, players.measurable(strategy)), as_json)
+        return
     with display.status(f"evaluating {strategy}"):
         profile = players.strategy(strategy)
         facts = _exact_facts(profile)
@@ -105,7 +112,7 @@ def _exact_facts(profile: Any) -> dict[str, Any]:
         name = named(f"value to {game.seats[player]}", f"value_to_player_{player + 1}")
         facts[name] = float(value)
     for player in range(game.n_players):
-        facts[_best_response_name(game, player)] = best_response(game, profile, player).value
+        facts[display.best_response_name(game, player)] = best_response(game, profile, player).value
     if profile.player is None:
         facts[display.exploitability_name(game)] = exploitability(game, profile)
     else:
@@ -169,7 +176,7 @@ def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str,
         values = best_response_values(game, profile, players, **options)
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, value in zip(players, values, strict=True):
-        facts |= display.measured_fact(_best_response_name(game, player), value, "high")
+        facts |= display.measured_fact(display.best_response_name(game, player), value, "high")
     if seat is None:
         facts |= display.measured_fact(display.exploitability_name(game), sum(values), "high")
         same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
@@ -191,10 +198,6 @@ def _certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
     facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
     facts["measure again"] = display.suggested("evaluate", shipped.name, "--method", "exact")
     return facts
-
-
-def _best_response_name(game: Any, player: int) -> str:
-    return named(f"best response of {game.seats[player]}", f"best_response_of_player_{player + 1}")
 
 
 def _seat_facts(response: Any) -> dict[str, Any]:
