@@ -31,7 +31,7 @@ PUBLISHED = {
 }  # fmt: skip
 TIES = {"near the equilibrium": 0.0, "against us": -1.0, "for us": 1.0}
 CASES = [(DRAWN, "near the equilibrium"), *((UNIFORM, ties) for ties in TIES)]
-SMALL = 1e-4  # weight of the true opponent relative to the model: it only breaks ties
+SMALL = 1e-3  # weight of the true opponent relative to the model: it only breaks ties
 
 
 class TieBreakingPlayer(SafePlayer):
