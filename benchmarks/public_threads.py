@@ -79,8 +79,8 @@ def _row(
 ) -> tuple[Any, ...]:
     gain, slower, own = found[0] / base[0], found[2] / base[2], found[3] / base[3]
     print(
-        f"{buckets:5} buckets  one thread {base[0]:7.1f}/s  {threads} {how} {found[0]:8.1f}/s  gain "
-        f"{gain:5.2f}  playing {found[1]:.3f}  slower {slower:.3f}, by its clock {own:.3f}",
+        f"{buckets:5} buckets  one thread {base[0]:7.1f}/s  {threads} {how} {found[0]:8.1f}/s  "
+        f"gain {gain:5.2f}  playing {found[1]:.3f}  slower {slower:.3f}, by its clock {own:.3f}",
         flush=True,
     )
     return (
