@@ -8,9 +8,7 @@ The first trains a player, for example of `holdem(buckets=100,kind=classes)`, an
 average strategy on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`);
 `--flops 0` measures nothing. The strategy goes to the folder OUT with its probabilities in the
 finest steps that fit into 5 MB, measured once more so. `--checkpoint FILE`: training goes on from
-that file if it is there, and leaves its state in it. `--with FILE ...`: what is saved is the mean
-with the strategies of earlier runs with other seeds, in proportion to their iterations; iterations
-and seconds are those of all.
+that file if it is there, and leaves its state in it.
 
 The second measures such files over every board; those of one game share a traversal. The third
 writes to benchmarks/flop_values.csv what best responses of both seats would win, in sb/h, if every
@@ -165,27 +163,12 @@ def train(given: argparse.Namespace) -> None:
         command = shlex.join(["python", "-m", "benchmarks.cfr_br", *words])
         name = re.sub(r"\W+", "-", f"{training.game.name} {given.algorithm}").strip("-")
         path = given.out / f"{name}.npz"
-        average, facts = with_earlier(training.solver.strategy(), training.facts, given.earlier)
-        strategy = write_quantised(path, average, {**facts, "command": command})
+        facts = {**training.facts, "command": command}
+        strategy = write_quantised(path, training.solver.strategy(), facts)
         facts = read_facts(path)
         say(f"{path}: {path.stat().st_size:,} bytes, {facts['steps']} steps")
         if given.flops:
             measure([strategy], [facts], given.flops, given.backend)
-
-
-def with_earlier(
-    strategy: cp.Strategy, facts: dict[str, Any], paths: Sequence[Path]
-) -> tuple[cp.Strategy, dict[str, Any]]:
-    """Return the mean of a strategy and those of earlier runs, and the facts of all of them."""
-    facts, total = dict(facts), strategy.probabilities * facts["iterations"]
-    for path in paths:
-        earlier = read_facts(path)
-        if earlier["seed"] == facts["seed"]:
-            raise SystemExit(f"{path} was trained with the same seed, {facts['seed']}")
-        total += earlier["iterations"] * read_quantised(path, strategy.game).probabilities
-        facts["iterations"] += earlier["iterations"]
-        facts["seconds"] = round(facts["seconds"] + earlier["seconds"], 1)
-    return cp.Strategy.from_weights(strategy.game, total), facts
 
 
 def measure_files(given: argparse.Namespace) -> None:
@@ -243,7 +226,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")
     parser.add_argument("--checkpoint", type=Path, help="to go on from, and to write")
-    parser.add_argument("--with", dest="earlier", type=Path, nargs="+", default=(), metavar="FILE")
     parser.add_argument("--out", type=Path, help="a folder for the strategy and the file")
     given = parser.parse_args(arguments)
     given.words = sys.argv[1:] if arguments is None else [*arguments]

@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import counterplay as cp
 from benchmarks import cfr_br
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.quantised import digest, read_facts, read_quantised
 from counterplay.poker.vector.evaluation import BoardEvaluator
 
 ROOT = Path(__file__).parent.parent
@@ -60,17 +58,3 @@ def test_a_player_is_trained_saved_and_measured(
     assert [rows[-1][name] for name in cfr_br.TRAINED] == [str(facts[n]) for n in cfr_br.TRAINED]
     assert facts["command"].startswith("python -m benchmarks.cfr_br 'holdem(buckets=10)' --algo")
     assert "out" not in facts["command"]
-
-
-def test_earlier_runs_count_by_their_iterations(tmp_path: Path) -> None:
-    game, path = cp.load("holdem(buckets=2)"), tmp_path / "earlier.npz"
-    one, other = cp.Strategy.random(game, 1), cp.Strategy.random(game, 2)
-    facts = {"algorithm": "cfr-br", "seed": 1, "iterations": 300, "seconds": 5.0}
-    saved = write_quantised(path, one, facts)
-    now = {**facts, "seed": 2, "iterations": 100}
-    mean, of_all = cfr_br.with_earlier(other, now, [path])
-    expected = 0.75 * saved.probabilities + 0.25 * other.probabilities
-    assert np.abs(mean.probabilities - expected).max() < 1e-12
-    assert of_all == {**now, "iterations": 400, "seconds": 10.0}
-    with pytest.raises(SystemExit, match="the same seed"):
-        cfr_br.with_earlier(other, facts, [path])
