@@ -87,11 +87,6 @@ WORK = {
         "cp.exploitability(game, uniform)",
         "[cp.exploitability(game, uniform) for _ in range(200)]",
     ),
-    "exploitability, holdem(buckets=10), 12 flops": Work(
-        "game = cp.load('holdem(buckets=10)'); uniform = cp.Strategy.uniform(game); "
-        "cp.exploitability(game, uniform, flops=12, seed=1)",
-        "cp.exploitability(game, uniform, flops=12, seed=2)",
-    ),
     "rnr, leduc": Work(
         "game = cp.load('leduc'); model = cp.Strategy.uniform(game); "
         "cp.respond(game, model, p=0.5, algorithm='rnr', iterations=100)",
