@@ -159,7 +159,7 @@ class OpponentTracker:
         """Adds the opponent's decisions to the evidence and, if we played `ours`, one of the
         current strategies, to the streams of that strategy."""
         line, shares, likelihood = self._predictor.predict(ending)
-        first = {}
+        first: dict[int, int] = {}
         for d, (node, action) in enumerate(
             zip(line.node.tolist(), line.action.tolist(), strict=True)
         ):
@@ -200,7 +200,8 @@ class OpponentTracker:
         evidence = self.evidence[prior]
         if not evidence.n.any():
             return
-        model, shapes = self._models[prior], ()
+        model = self._models[prior]
+        shapes: tuple[Strategy, ...] = ()
         self.response = self._fixed[prior]
         if prior == 0 and evidence.confirmed.any():  # a known player that fits is not tilted
             if self._tilted is None:
