@@ -32,12 +32,14 @@ from counterplay.poker.vector.flop_sums import (
 from counterplay.poker.vector.flop_values import (
     BACKENDS,
     Alternative,
+    Played,
     PreparedQuery,
     ValueQuery,
     check_streets,
     values_on_cpu,
     values_on_device,
 )
+from counterplay.poker.vector.policy import VectorPolicy
 from counterplay.poker.vector.suit_permutations import check_suits
 
 FLOPS = 1_755  # that are not suit-isomorphic
@@ -56,7 +58,7 @@ def vector_values(
     progress: ShareCallback = no_progress,
 ) -> list[float]:
     """Returns the value of each query: a number, or an estimate when `flops` is given."""
-    mixed = any(query.alternative is not None for query in queries)
+    mixed = any(query.alternative is not None or query.policies for query in queries)
     device = check_traversal(game, backend, flops, seed, queries=len(queries), mixed=mixed)
     prepared, traverse = _prepared_traversal(game, queries, device)
     with shown(progress) as progress:
@@ -71,7 +73,8 @@ def _prepared_traversal(
 ) -> tuple[list[PreparedQuery], Callable[[list[int]], FlopValues]]:
     for query in queries:
         for table in (query.against, query.own):
-            check_suits(table.cards)
+            if isinstance(table, Table):
+                check_suits(table.cards)
     prepared = [_prepare(game, query) for query in queries]
     cluster = None if device else current()
     if cluster is not None and all(_can_be_sent(game, query) for query in queries):
@@ -179,7 +182,7 @@ def check_traversal(
 
 def _on_device(backend: str, mixed: bool) -> bool:
     if backend == "cuda" and mixed:
-        raise BadParameter("a mixture is evaluated on processors; use backend=cpu")
+        raise BadParameter("mixtures and policies are evaluated on processors; use backend=cpu")
     if backend == "cpu" or mixed:
         return False
     from counterplay.core.kernels.device import cupy
@@ -206,7 +209,8 @@ def _can_be_sent(game: Game, query: ValueQuery) -> bool:
     themselves."""
     tables = [query.against, query.own]
     tables += [query.alternative.table] if query.alternative is not None else []
-    return all(table.cards is game.form.cards for table in tables)
+    cards = game.form.cards
+    return all(isinstance(table, Table) and table.cards is cards for table in tables)
 
 
 def _traverse_remotely(
@@ -232,7 +236,8 @@ def _traverse_piece(
 def _with_cards(query: ValueQuery, cards: Any) -> ValueQuery:
     """Returns the query with other cards in its tables, and writable copies of their arrays."""
 
-    def change(table: Table) -> Table:
+    def change(table: Played) -> Table:
+        assert isinstance(table, Table)
         arrays = (table.first_row, table.carry, table.policy)
         return Table(cards, *(np.array(array) for array in arrays))
 
@@ -245,10 +250,10 @@ def _with_cards(query: ValueQuery, cards: Any) -> ValueQuery:
 
 
 def tables_of(
-    strategy: Strategy | Mixture | Table, read: Callable[[Strategy], Table] = strategy_table
-) -> tuple[Table, Alternative | None]:
-    """Returns a strategy, or the table of a bot, as a table with an alternative."""
-    if isinstance(strategy, Table):
+    strategy: Strategy | Mixture | Played, read: Callable[[Strategy], Table] = strategy_table
+) -> tuple[Played, Alternative | None]:
+    """Returns a strategy, a policy, or the table of a bot, as a table with an alternative."""
+    if isinstance(strategy, Table | VectorPolicy):
         return strategy, None
     if isinstance(strategy, Strategy):
         return read(strategy), None
@@ -257,7 +262,7 @@ def tables_of(
 
 def best_response_values(
     game: Game,
-    strategy: Strategy | Mixture | Table,
+    strategy: Strategy | Mixture | Played,
     players: Sequence[int] = (0, 1),
     **options: Any,
 ) -> list[float]:
@@ -293,7 +298,7 @@ class BoardEvaluator(Evaluator):
 
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
         table, alternative = tables_of(strategy, self.read)
-        played = [(table, 1.0)]
+        played: list[tuple[Played, float]] = [(table, 1.0)]
         if alternative is not None:
             played = [(table, 1.0 - alternative.share), alternative]
         queries = [ValueQuery(0, table, by, alternative) for by, _ in played]

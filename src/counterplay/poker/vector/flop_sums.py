@@ -42,14 +42,18 @@ def sum_all_flops(
     queries: list[PreparedQuery], device: bool, progress: ShareCallback, traverse: Traversal
 ) -> list[float]:
     """Returns the exact game value of each query."""
-    draft = flops_draft(queries, device) if queries[0].full else None
+    by_function = any(query.query.policies for query in queries)  # which has no hash
+    draft = flops_draft(queries, device) if queries[0].full and not by_function else None
     totals, done = _read_draft(draft, queries)
     left = np.flatnonzero(~done).tolist()
     if not device and len(left) > 100:
         hours = cpu_hours(len(queries)) * len(left) / len(done)
+        kept = "finished flops are stored, and the same call continues from them"
+        if by_function:
+            kept = "the answers of a policy come on top, and nothing is stored"
         warnings.warn(
             f"traversing {len(left):,} flops takes about {hours:.0f} hours on {cores()} "
-            "processors; finished flops are stored, and the same call continues from them",
+            f"processors; {kept}",
             stacklevel=6,
         )
     try:
@@ -97,8 +101,8 @@ def flops_recipe(queries: list[PreparedQuery], device: bool) -> dict[str, Any]:
             "rules": repr(prepared.tree.rules),
             "deck": prepared.deck.tolist(),
             "precision": np.dtype(prepared.dtype).str,
-            "against": hashed(prepared.query.against),
-            "by": by and hashed(by),
+            "against": hashed(prepared.tables[0]),
+            "by": by and hashed(prepared.tables[1]),
             "alternative": alternative and [hashed(alternative.table), alternative.share],
         }
 
