@@ -18,14 +18,14 @@ from counterplay.poker.vector.flop_sums import cpu_hours
 ANNOUNCED_FLOPS, ALONE, BESIDE = 24, 30.0, 21.0
 
 
-def known_player(game: Game, table: Table) -> KnownPlayer | None:
+def known_player(game: Game, player: object) -> KnownPlayer | None:
     """A shipped strategy beside which another player of limit hold'em is measured: of the same game
     if there is one, and never the player itself."""
     if game.rules.tree.rules != LIMIT or not game.rules.abstraction.deck.full:
         return None
     for one in sorted(strategies(), key=lambda one: one.game != game.name):
         known = strategy_table(one.strategy)
-        if not np.array_equal(known.policy, table.policy):
+        if not (isinstance(player, Table) and np.array_equal(known.policy, player.policy)):
             return KnownPlayer(one.name, known, one.exploitability)
     return None
 
