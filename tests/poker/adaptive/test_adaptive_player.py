@@ -108,6 +108,38 @@ def test_without_a_budget_it_never_leaves() -> None:
     play(me, cp.bot("always-raise"), 150)
     assert me.standing().playing == EQUILIBRIUM
     assert "budget" in me.standing().why
+    assert me.standing().budget == 0.0
+
+
+@pytest.mark.parametrize("probing", [0.0, 0.3])
+def test_deviating_never_loses_more_than_the_budget(probing: float) -> None:
+    """Hand by hand, for certain, to one who keeps switching, and also when the player believes in
+    changes: the budget is that of the whole match."""
+    budget, deviating, lowest = 40.0, 0.0, 0.0
+    me = player(budget=budget, probing=probing)
+    foes = [cp.bot("always-raise"), rule_bot("nit"), cp.bot("probe")]
+    start_bots((me, foes[0]), (1, 2))
+    kept = []
+
+    class Watched(Bot):
+        act, end_hand = staticmethod(me.act), staticmethod(me.end_hand)
+
+        def new_hand(self, seat: int) -> None:
+            me.new_hand(seat)
+            kept.append(me.tracker.mix[0] < 1.0)
+
+    for k in range(6):
+        foes[k % 3].start(k)
+        won = play_hands((Watched(), foes[k % 3]), session_deals(k, 0, 130, 130))
+        for gained, left in zip(won, kept, strict=True):
+            deviating += float(gained) if left else 0.0
+            lowest = min(lowest, deviating)
+        kept.clear()
+        if k % 2:
+            me.tracker.restart_at(60)
+        assert me.tracker.budget_left == pytest.approx(budget + deviating)
+    assert deviating != 0.0
+    assert lowest >= -budget
 
 
 def test_the_same_seed_gives_the_same_hands_and_thoughts() -> None:

@@ -98,6 +98,8 @@ class OpponentTracker:
             names.append(PROBING)
         self.names = names
         self.changes: list[int] = []  # hands at which the opponent changed
+        self.budget_left = options.budget  # of the whole match, whoever the opponent becomes
+        self._stake = float(max(max(state.paid) for state in tree.states))  # of one hand, at most
         self._reset(0)
 
     def _reset(self, since: int) -> None:
@@ -107,7 +109,7 @@ class OpponentTracker:
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
         self.told = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
-        self.playing, self.prior, self.budget_left = 0, 0, self.options.budget
+        self.playing, self.prior = 0, 0
         self.response: Strategy = self.portfolio.equilibrium
         self._tilted: TiltedResponse | None = None
         self.estimates: list[GainEstimate] = []
@@ -137,10 +139,16 @@ class OpponentTracker:
     def mix(self) -> np.ndarray:
         """float64[arms]: the probability of each arm to play the next hand."""
         mix = np.zeros(len(self.arms))
-        mix[self.playing] = 1.0 - self.options.probing
+        probing = self.options.probing if self.may_deviate else 0.0
+        mix[self.playing] = 1.0 - probing
         if self._extra:
-            mix[-1] = self.options.probing
+            mix[-1] = probing
         return mix
+
+    @property
+    def may_deviate(self) -> bool:
+        """Whether the budget covers the largest loss of a hand."""
+        return self.budget_left >= self._stake
 
     def update(self, ending: Ending, mix: np.ndarray | None) -> int | None:
         """Adds a hand played by `mix` (None: by other strategies than the current ones). Returns
@@ -151,8 +159,10 @@ class OpponentTracker:
             won = self._estimator.estimate(ending, mix)
             for k, arm in enumerate(self.arms):
                 arm.add(float(won[k] - won[0]))
-            if self.playing:
-                self.budget_left += float(won @ mix)
+            if mix[0] < 1.0:
+                self.budget_left += ending.won
+            if not self.may_deviate:
+                self.playing = 0
         return self._detector.changed_at
 
     def _predict(self, ending: Ending, ours: bool) -> None:
@@ -235,7 +245,7 @@ class OpponentTracker:
         """Chooses the arm; without a budget the equilibrium."""
         arms = self.arms[: len(self.arms) - len(self._extra)]
         best, self.estimates = choose(arms, self.learnt_from, self.playing)
-        self.playing = best if self.budget_left > 0.0 else 0
+        self.playing = best if self.may_deviate else 0
 
     def findings(self) -> list[Deviation]:
         """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
@@ -248,8 +258,8 @@ class OpponentTracker:
         if self.playing:
             won = gain_text(self.estimates[self.playing], NORMAL_95)
             return f"it wins {won} more than the equilibrium"
-        if self.budget_left <= 0:
-            return "the budget is used up"
+        if not self.may_deviate:
+            return f"the budget left does not cover another hand, which may cost {self._stake:g} sb"
         others = [
             one
             for k, one in enumerate(self.estimates)
