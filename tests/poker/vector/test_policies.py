@@ -11,10 +11,10 @@ from support.small_holdem import CARDS, FLOP_BETS, random_strategy, tree_game, w
 
 import counterplay as cp
 from counterplay.core.forms.game import Game
+from counterplay.poker.abstraction.abstraction import make_abstraction
 from counterplay.poker.cards.cards import N_HOLDINGS, holding
 from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
 from counterplay.poker.vector.policy import VectorPolicy
-from counterplay.poker.abstraction.abstraction import make_abstraction
 
 
 def test_a_table_as_a_function_has_its_exact_values() -> None:

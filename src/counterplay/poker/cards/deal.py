@@ -91,7 +91,9 @@ def _strength_of_packed(packed: int) -> int:
 @jit
 def compare(chance: Deal, on_board: int = N_DEALT - FIRST_OF_BOARD) -> None:
     """Finds the winner at a showdown on the first cards of the board."""
-    board = _packed(chance, FIRST_OF_BOARD, FIRST_OF_BOARD + on_board)
+    board = _packed(chance, FIRST_OF_BOARD, FIRST_OF_BOARD + 3)  # constants: without a loop
+    for k in range(3, on_board):
+        board |= _packed(chance, FIRST_OF_BOARD + k, FIRST_OF_BOARD + k + 1)
     first = _strength_of_packed(board | _packed(chance, 0, 2))
     second = _strength_of_packed(board | _packed(chance, 2, 4))
     chance.winner[ZERO] = (1 if first > second else 0) - (1 if first < second else 0)
