@@ -82,3 +82,23 @@ def stratified_half(samples: Sequence[tuple[np.ndarray, float]]) -> float:
     freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, (sample, _) in spread)
     half: float = t.ppf(0.975, freedom) * variance**0.5
     return float(half)
+
+
+def controlled_estimate(
+    samples: Sequence[tuple[np.ndarray, float]], control: Sequence[np.ndarray], known: float
+) -> tuple[float, float]:
+    """Returns a mean over strata and half its 95% interval, by regression on a control variate:
+    numbers of the same draws whose mean is known."""
+    means = {"value": 0.0, "control": 0.0, "covariance": 0.0, "variance": 0.0}
+    for (values, share), other in zip(samples, control, strict=True):
+        spread = np.cov(values, other, ddof=1) * share**2 / len(values)
+        means["value"] += share * float(values.mean())
+        means["control"] += share * float(other.mean())
+        means["covariance"] += float(spread[0, 1])
+        means["variance"] += float(spread[1, 1])
+    slope = means["covariance"] / means["variance"] if means["variance"] > 0.0 else 0.0
+    rest = [
+        (values - slope * other, share)
+        for (values, share), other in zip(samples, control, strict=True)
+    ]
+    return means["value"] - slope * (means["control"] - known), stratified_half(rest)

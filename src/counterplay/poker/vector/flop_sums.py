@@ -150,41 +150,52 @@ def sample_flops(
     queries: list[PreparedQuery], n: int, seed: int, progress: ShareCallback, traverse: Traversal
 ) -> list[float]:
     """Returns an estimate of the game value of each query from n flops."""
+    drawn = values_of_drawn(queries, n, seed, progress, traverse)
+    return [estimate(query, strata) for query, strata in zip(queries, drawn, strict=True)]
+
+
+def values_of_drawn(
+    queries: list[PreparedQuery], n: int, seed: int, progress: ShareCallback, traverse: Traversal
+) -> list[list[tuple[np.ndarray, float]]]:
+    """Returns for each query the values of n drawn flops by stratum, and the strata's shares."""
     drawn = draw_flops(queries[0], n, seed)
     flops = sorted({int(flop) for members, _ in drawn for flop in members})
     values: dict[int, list[np.ndarray]] = {}
     for flop, of_queries in traverse(flops):
         values[flop] = of_queries
         progress(len(values) / len(flops))
-    estimates: list[float] = []
-    for k, query in enumerate(queries):
-        strata = [
-            (np.array([values[int(flop)][k] for flop in members]), share)
-            for members, share in drawn
-        ]
-        estimates.append(estimate(query, strata))
-    return estimates
+    return [
+        [(np.array([values[int(flop)][k] for flop in members]), share) for members, share in drawn]
+        for k in range(len(queries))
+    ]
 
 
 def estimate(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) -> FlopEstimate:
     """Returns an estimate from the values of the flops drawn in each stratum and its share."""
-    weight = float(query.weight.sum())
-
-    def total(parts: list[np.ndarray]) -> np.ndarray:
-        means = [
-            weight * share * values.mean(axis=0)
-            for values, (_, share) in zip(parts, strata, strict=True)
-        ]
-        return np.asarray(np.sum(means, axis=0))
-
-    whole = total([values for values, _ in strata])
+    whole = _total(query, strata)
     value = query.game_value(whole)
-    single = [  # linear in one flop's values, with the play before the flop fixed
+    halves = [_total(query, [(values[k::2], share) for values, share in strata]) for k in (0, 1)]
+    crossed = [query.payoff(halves[1 - k], halves[k]) for k in (0, 1)]
+    bias = max(value - float(np.mean(crossed)), 0.0) if query.best else 0.0
+    drawn = sum(len(values) for values, _ in strata)
+    return FlopEstimate(value, stratified_half(payoffs_of_flops(query, strata)), bias, drawn)
+
+
+def payoffs_of_flops(
+    query: PreparedQuery, strata: list[tuple[np.ndarray, float]]
+) -> list[tuple[np.ndarray, float]]:
+    """Returns for each stratum the payoff if every flop were like one that was drawn, and its
+    share. The play before the flop is that of the whole sample, so their mean is the estimate."""
+    weight, whole = float(query.weight.sum()), _total(query, strata)
+    return [
         (np.array([query.payoff(weight * part, whole) for part in values]), share)
         for values, share in strata
     ]
-    halves = [[values[k::2] for values, _ in strata] for k in (0, 1)]
-    crossed = [query.payoff(total(halves[1 - k]), total(halves[k])) for k in (0, 1)]
-    bias = max(value - float(np.mean(crossed)), 0.0) if query.best else 0.0
-    drawn = sum(len(values) for values, _ in strata)
-    return FlopEstimate(value, stratified_half(single), bias, drawn)
+
+
+def _total(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) -> np.ndarray:
+    """Returns the values summed over all flops, estimated from those drawn."""
+    weight = float(query.weight.sum())
+    return np.asarray(
+        np.sum([weight * share * values.mean(axis=0) for values, share in strata], axis=0)
+    )
