@@ -8,10 +8,10 @@ A point is MODEL:P:SECONDS. The model, of `poki` or `sparbot`, is learnt from 20
 `probe` in the card abstraction of `--model-game`, or is `MODEL.npz` of the folder `--models`, which
 gets it. Both seats are trained, each for half of the seconds, from where the point of the same
 model before it ended. FOLDER gets `MODEL-pP.npz`, the response in whole steps of probabilities, and
-real_frontier.csv: what it wins from the model in a match of `--hands` duplicate hands, and its risk,
-mb/g averaged over the seats, with half their 95% intervals (0: exact). The risk is measured on
-`--flops` flops (0: on all) by regression on that of `safest`, whose exact risk is known. The second
-form measures such files again.
+real_frontier.csv: what it wins from the model in a match of `--hands` hands, and its risk, mb/g
+averaged over the seats, with half their 95% intervals (0: exact). The risk is measured on `--flops`
+flops (0: on all) by regression on that of `safest`, whose exact risk is known. The second form
+measures such files again.
 """
 
 from __future__ import annotations
