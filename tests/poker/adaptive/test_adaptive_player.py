@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.acpc import between
 from support.arena import holdem
+from support.rule_bots import rule_bot
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
@@ -25,12 +26,12 @@ from counterplay.poker.adaptive.belief import (
     spot_of,
     spot_text,
 )
-from counterplay.poker.adaptive.tracker import ChangeDetector, never_folding
+from counterplay.poker.adaptive.tracker import never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.tilted import Deviation
+from counterplay.poker.models.tilted import SHAPES, Deviation
 
 
 @cache
@@ -133,6 +134,20 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
     assert same.tracker.changes == []
 
 
+@pytest.mark.parametrize("name", ["river-folder", "nit", "pair-raiser"])
+def test_a_model_that_fits_badly_is_no_change(name: str) -> None:
+    """Nothing is forgotten, and the shape that predicts better is the model."""
+    me = player()
+    play(me, rule_bot(name), 1_000)
+    assert me.tracker.changes == []
+    assert me.tracker.hands == 1_000
+    tracker = me.tracker
+    before = tracker.fit.copy()
+    me.learn()
+    best = SHAPES[int(before.argmax())]
+    assert tracker.model is tracker._tilted.shapes[best].strategy
+
+
 def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
     me = player()
     with pytest.raises(BadParameter, match="no hands to save"):
@@ -177,24 +192,6 @@ def test_a_bandit_needs_to_be_sure() -> None:
     for gain in rng.normal(-2.0, 1.0, 20_000):  # what hands say outweighs the model
         arms[1].add(gain)
     assert choose(arms, 5_000, 1)[0] == 0
-
-
-def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
-    rng = np.random.default_rng(3)
-    detector = ChangeDetector(1, 1)
-    for hand in range(3_000):
-        observed = rng.random() < 0.5
-        likely = np.log([0.5, 0.9 if observed else 0.1])
-        assert detector.add(hand, likely[0], likely[1:], likely[0]) is None
-    dated = None
-    for hand in range(3_000, 3_200):
-        observed = rng.random() < 0.9
-        likely = np.log([0.5, 0.9 if observed else 0.1])
-        dated = detector.add(hand, likely[0], likely[1:], likely[0])
-        if dated is not None:
-            break
-    assert dated is not None
-    assert abs(dated - 3_000) < 40
 
 
 def test_words() -> None:

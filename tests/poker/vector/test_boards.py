@@ -20,18 +20,14 @@ from support.small_holdem import (
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.evaluation.estimate import (
-    FlopEstimate,
-    controlled_estimate,
-    stratified_half,
-)
+from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
 from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot
 from counterplay.poker.vector import flop_values
 from counterplay.poker.vector.cuda_columns import columns_of, tree_code
-from counterplay.poker.vector.flop_sums import draw_flops, estimate
+from counterplay.poker.vector.flop_sums import draw_flops, flop_sample
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.suit_permutations import (
@@ -217,7 +213,8 @@ def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     covered, above, bias = [], [], []
     for seed in range(80):
         drawn = draw_flops(prepared, 40, seed)
-        found = estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
+        strata = [(values[members][:, None], share) for members, share in drawn]
+        found = flop_sample(prepared, strata).estimate()
         covered.append(abs(found - truth) <= found.error)
         above.append(found - truth)
         bias.append(found.bias)
@@ -315,31 +312,3 @@ def test_a_device_gives_what_processors_give() -> None:
             ((_, (cpu,)),) = flop_values.values_on_cpu([prepared], [0])
             ((_, (gpu,)),) = flop_values.values_on_device([prepared], [0])
             np.testing.assert_allclose(gpu, cpu, atol=1e-5 * np.abs(cpu).max())
-
-
-def test_a_control_variate_of_known_mean_narrows_an_interval_that_holds() -> None:
-    """In strata with means and slopes of their own: at least 93% of 95% intervals hold, in 2,000
-    samples of 48, and a control of its own value leaves no doubt."""
-    rng, known, trials = np.random.default_rng(1), 0.0, 2_000
-    plan = [(30, 0.6, 1.0, 0.9), (12, 0.3, 2.0, 1.1), (6, 0.1, -1.0, 1.0)]
-    truth = sum(share * mean for _, share, mean, _ in plan)
-    held, halves, plain = 0, [], []
-    for _ in range(trials):
-        control = [rng.normal(size=n) for n, *_ in plan]
-        samples = [
-            (mean + slope * other + 0.3 * rng.normal(size=n), share)
-            for (n, share, mean, slope), other in zip(plan, control, strict=True)
-        ]
-        found, half = controlled_estimate(samples, control, known)
-        held += abs(found - truth) < half
-        halves.append(half)
-        plain.append(stratified_half(samples))
-    assert held / trials > 0.93
-    assert np.mean(halves) < 0.5 * np.mean(plain)
-    values = [sample for sample, _ in samples]
-    found, half = controlled_estimate(samples, values, 0.25)
-    assert found == pytest.approx(0.25, abs=1e-12)
-    assert half == pytest.approx(0.0, abs=1e-12)
-    still = [np.zeros(len(sample)) for sample in values]
-    found, half = controlled_estimate(samples, still, 0.0)
-    assert half == pytest.approx(stratified_half(samples))
