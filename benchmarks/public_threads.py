@@ -17,7 +17,7 @@ import argparse
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import counterplay as cp
 from benchmarks.measure import write_rows
@@ -35,7 +35,7 @@ class Clocked:
     """A solver whose seconds of playing are summed, by the wall clock and the threads' clocks."""
 
     def __init__(self, game: Any, seed: int, threads: int) -> None:
-        self.solver: Any = new_solver(game, "mccfr-public", seed, {"threads": threads})
+        self.solver = cast("Any", new_solver(game, "mccfr-public", seed, {"threads": threads}))
         self.threads, self._play, self.spent = threads, self.solver.play, []
         self.solver.play = self._clocked
         self.solver.step(WARM * threads)

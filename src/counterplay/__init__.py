@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from counterplay.poker.models.model import save_model as save_model
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
+    from counterplay.poker.vector.policy import VectorPolicy as VectorPolicy
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
@@ -96,6 +97,7 @@ _WHERE = {
     "play_match": "core.match.play",
     "portfolio": "poker.adaptive.portfolio",
     "OpponentModel": "poker.models.model",
+    "VectorPolicy": "poker.vector.policy",
     "bot": "poker.players",
     "learn_model": "poker.models.model",
     "load_model": "poker.models.model",

@@ -26,11 +26,13 @@ from counterplay.core.games.players import (
     UNIFORM,
     PlayerResolver,
     as_strategy,
+    is_policy,
     players_of,
     strategy_in,
 )
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.shipped import ShippedStrategy
+from counterplay.poker.vector.policy import VectorPolicy
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
@@ -38,7 +40,35 @@ if TYPE_CHECKING:
 DEFAULT_GAME = "holdem(buckets=10)"  # of a bot, unless a game is given
 
 
-class HoldemResolver(PlayerResolver):
+class BoardResolver(PlayerResolver):
+    """Resolves players of games with boards, whose policies are `VectorPolicy`."""
+
+    def policy(self, policy: Any, name: str = "") -> VectorPolicy:
+        if not callable(policy):
+            raise BadStrategy(
+                f"OpenSpiel has no game like {self.game.name}; a policy is a function of boards "
+                f"and betting"
+            )
+        return VectorPolicy(policy, name)
+
+    def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
+        found = self.find(player)
+        if isinstance(found, VectorPolicy):
+            return found
+        return self.checked(strategy_in(found), player)
+
+    def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
+        found = self.find(player)
+        if isinstance(found, VectorPolicy):
+            raise BadStrategy(
+                f"{found.name} is a policy of all cards; it is measured (evaluate) and plays "
+                f"matches of holdem, but has no table of buckets"
+            )
+        measured = self.checked(strategy_in(found), player)
+        return measured.strategy() if isinstance(measured, Mixture) else measured
+
+
+class HoldemResolver(BoardResolver):
     """Resolves players of hold'em."""
 
     def names(self) -> Any:
@@ -53,6 +83,7 @@ class HoldemResolver(PlayerResolver):
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A bot. Tables are built on first use; `progress(share, what)` reports on it."""
+        from counterplay.poker.bots.policy import PolicyBot
         from counterplay.poker.bots.table import strategy_bot
 
         resolved = self.find(player)
@@ -61,6 +92,8 @@ class HoldemResolver(PlayerResolver):
             bot = resolved.make()
         elif callable(getattr(resolved, "act", None)):
             bot = resolved
+        elif isinstance(resolved, VectorPolicy):
+            bot = PolicyBot(resolved)
         else:
             path = Path(str(player))
             name = "" if resolved is player else path.name if path.is_dir() else path.stem
@@ -92,7 +125,7 @@ class HoldemResolver(PlayerResolver):
     def model(self, player: Any) -> Strategy:
         found = self.find(player)
         strategy = getattr(found, "strategy", found)
-        if not isinstance(strategy, Strategy):
+        if isinstance(found, VectorPolicy) or not isinstance(strategy, Strategy):
             return self.strategy(player)
         self.check_model(strategy)
         return strategy
@@ -110,6 +143,8 @@ class HoldemResolver(PlayerResolver):
         before its tables are built."""
         from counterplay.poker.bots.table import TableBot
 
+        if isinstance(resolved, VectorPolicy):
+            return super().strategy(resolved) if strategy_only else resolved
         if isinstance(resolved, BotSpec) and resolved.strategy is not None:
             return resolved.strategy(self.game)
         bot = isinstance(resolved, BotSpec) or callable(getattr(resolved, "act", None))
@@ -129,7 +164,7 @@ class HoldemResolver(PlayerResolver):
         """A class without required arguments; a function that returns a bot or a strategy; a bot, a
         strategy, or a spec."""
         resolved = super().user_defined(word)
-        if isinstance(resolved, BotSpec):
+        if isinstance(resolved, BotSpec | VectorPolicy) or is_policy(resolved):
             return resolved
         with suppress(AttributeError, TypeError):  # the object may refuse attributes
             resolved.made_from = word

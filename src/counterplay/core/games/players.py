@@ -3,12 +3,18 @@
 Every command, page and function that takes a player resolves it here, in this order:
 
 1. an object: a `Strategy`, a `Mixture`, or an object with an attribute `strategy` (a run, a
-   response, a model); in hold'em also a bot, which has a method `act`;
-2. `file.py:Name`, user-defined: a strategy, or a function or class that makes one, with the game as
-   argument or without. Typing such a name runs the file; a name read from another file never does;
+   response, a model); a policy; in hold'em also a bot, which has a method `act`;
+2. `file.py:Name`, user-defined: a strategy, a policy, or a function or class that makes one, with
+   the game as argument or without. Typing such a name runs the file; a name read from another file
+   never does;
 3. a name: `uniform`, in hold'em also that of a bot;
 4. a path: a strategy file, or the folder of a run or of a response; in hold'em also a model;
 5. a name in other letter case.
+
+A policy is a function of what a player knows. In a game with a tree it is called once for every
+information set, `policy(label, actions)`, and returns their probabilities, by name or in order; or
+it is a policy of OpenSpiel. In hold'em it is called with boards and betting
+(`poker/vector/policy.py`). In a file a function that needs two arguments is a policy.
 
 A name precedes a file of the same name, which is written `./uniform`. A `Path` is always a path.
 
@@ -21,10 +27,12 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from counterplay.core.base.errors import LONGEST_REASON, BadStrategy, UnknownName, shown, unknown
 from counterplay.core.base.progress import ProgressCallback, no_progress
@@ -35,6 +43,7 @@ from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
 
 UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # files that are searched for a similar name
+POLICY_TOLERANCE = 1e-5  # of the sum of a policy's probabilities, which are divided by it
 
 
 class PlayerResolver:
@@ -89,15 +98,22 @@ class PlayerResolver:
         """The object that `player` names; an object names itself."""
         kind = self.kind(player)
         if kind == "object":
-            return player
+            return self.policy(player) if is_policy(player) else player
         word = str(player)
         if kind == "user-defined":
-            return self.user_defined(word)
+            found = self.user_defined(word)
+            return self.policy(found, word) if is_policy(found) else found
         if kind == "name":
             return self.named(word if word in self.names() else word.lower())
         if kind == "path":
             return self.read(Path(word))
         raise self.unknown(word)
+
+    def policy(self, policy: Any, name: str = "the policy") -> Any:
+        """A policy as what can be measured: here the strategy of its answers."""
+        if hasattr(policy, "action_probabilities"):
+            return Strategy.from_openspiel(self.game, policy)
+        return tabulated(self.game, policy, name)
 
     def kind(self, player: Any) -> str | None:
         """How `player` is given: object, user-defined, name or path; None if unknown."""
@@ -114,7 +130,7 @@ class PlayerResolver:
     def user_defined(self, word: str) -> Any:
         """The player `file.py:Name`; a function or class is called."""
         value = user_object(word, "player")
-        if isinstance(value, Strategy | Mixture) or not callable(value):
+        if isinstance(value, Strategy | Mixture) or not callable(value) or _needs_two(value):
             return value
         return call_user_code(value, word, *([self.game] if _takes_a_game(value) else []))
 
@@ -167,6 +183,61 @@ def strategy_in(player: Any) -> Strategy | Mixture:
         if isinstance(strategy, Strategy | Mixture):
             return strategy
     raise BadStrategy(f"expected a Strategy, or what has one, not {shown(player)}")
+
+
+def is_policy(player: Any) -> bool:
+    """Whether an object is a policy: a function, or one of OpenSpiel."""
+    if isinstance(player, type | Strategy | Mixture):
+        return False
+    if any(getattr(player, name, None) is not None for name in ("act", "strategy", "make")):
+        return False
+    return callable(player) or callable(getattr(player, "action_probabilities", None))
+
+
+def tabulated(game: Game, policy: Any, name: str) -> Strategy:
+    """The answers of `policy(label, actions)` at every information set."""
+    if game.discovers_infosets:
+        raise BadStrategy(
+            f"{game.name} is played without a tree, so {name} cannot be asked about all of its "
+            f"information sets"
+        )
+    first, labels, shares = game.form.first, game.labels, np.zeros(game.n_slots)
+    for infoset, label in enumerate(game.infoset_names):
+        low, high = int(first[infoset]), int(first[infoset + 1])
+        actions = list(labels.action[low:high])
+        answer = call_user_code(policy, name, label, list(actions))
+        if isinstance(answer, Mapping):
+            strange = [action for action in answer if action not in actions]
+            row = None if strange else [answer.get(action, 0.0) for action in actions]
+        else:
+            row = answer
+        try:
+            given = np.asarray(row, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        if given.shape != (len(actions),) or not (given >= 0.0).all():
+            given = np.zeros(len(actions))
+        if not abs(given.sum() - 1.0) <= POLICY_TOLERANCE:
+            raise BadStrategy(
+                f"{name} answered {shown(answer)} at {label!r}; expected the probabilities of "
+                f"{', '.join(actions)}, which sum to 1"
+            )
+        shares[low:high] = given / given.sum()
+    return Strategy(game, shares)
+
+
+def _needs_two(function: Any) -> bool:
+    """Whether a user's function is called with two arguments and not with fewer: a policy."""
+    if isinstance(function, type):
+        return False
+    fits = []
+    for arguments in ((), (None,), (None, None)):
+        try:
+            inspect.signature(function).bind(*arguments)
+            fits.append(True)
+        except (TypeError, ValueError):
+            fits.append(False)
+    return fits == [False, False, True]
 
 
 def _takes_a_game(make: Any) -> bool:

@@ -28,7 +28,7 @@ class FlopHoldemRules(HoldemRules):
     capabilities = replace(SAMPLING_ONLY, also=frozenset({"flops"}))
     evaluator = "flops"
     sampler = "mccfr-external"
-    players = ""
+    players = "counterplay.poker.players:BoardResolver"  # in a higher layer
 
     def __init__(self, abstraction: CardAbstraction, bets: int = 4) -> None:
         whole_number(bets, 1, MOST_BETS, "bets")

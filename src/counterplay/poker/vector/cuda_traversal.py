@@ -41,7 +41,7 @@ from counterplay.poker.vector.holding_classes import (
     turn_classes,
 )
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.traversal import FixedSeat as SeatStrategy
+from counterplay.poker.vector.traversal import PlainSeat as SeatStrategy
 
 THREADS = 128  # in a block
 RIVERS_AT_ONCE = 48  # rivers in one matrix product: all of a turn

@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.progress import no_progress, shown
 from counterplay.poker.holdem.table import form_table
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
+from counterplay.poker.vector.policy import VectorPolicy
 from counterplay.poker.vector.suit_permutations import check_suits
 
 THREADS = 2
@@ -33,13 +35,22 @@ class FlopEvaluator(BoardEvaluator):
         return False
 
     def values(self, queries: Sequence[ValueQuery], **options: Any) -> list[float]:
+        progress = options.pop("progress", no_progress)
         self.check(options, len(queries))
         check_suits(self.game.form.cards)
         tree, deck = self.game.rules.tree, self.game.rules.abstraction.deck
-        with ThreadPoolExecutor(THREADS) as pool:
+        with shown(progress) as progress, ThreadPoolExecutor(THREADS) as pool:
+            for policy in {policy for query in queries for policy in query.policies}:
+                policy.report_to(progress, self._calls(policy, queries))
             return list(
                 pool.map(lambda query: PreparedQuery(query, tree, deck).whole_value(), queries)
             )
+
+    def _calls(self, policy: VectorPolicy, queries: Sequence[ValueQuery]) -> int:
+        """Returns how often these queries call a policy."""
+        seats = [1 - query.player for query in queries if query.against is policy]
+        seats += [query.player for query in queries if query.by is policy]
+        return policy.expected_calls(self.game, players=seats)
 
 
 EVALUATOR = FlopEvaluator

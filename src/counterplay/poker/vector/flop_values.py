@@ -1,9 +1,9 @@
 """Values of queries, flop by flop: on the CPU, or on a CUDA device.
 
 A `ValueQuery` asks for the value of a table, or of a best response, against another table: a
-traversal (`traversal.py`) with `FixedSeat`s. Flops are independent of each other, so they are
-traversed in any order and in parallel; the play before the flop needs the sum over all of them
-(`PreparedQuery.game_value`).
+traversal (`traversal.py`) with `FixedSeat`s; a `VectorPolicy` (`policy.py`) may stand in for a
+table. Flops are independent of each other, so they are traversed in any order and in parallel; the
+play before the flop needs the sum over all of them (`PreparedQuery.game_value`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from counterplay.poker.vector.flop_boards import (
     new_listing_workspace,
 )
 from counterplay.poker.vector.learner_tables import BucketRows, table_blocks
+from counterplay.poker.vector.policy import PolicySeat, VectorPolicy
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.traversal import (
     BestSeat,
     BoardLevel,
     FixedSeat,
+    PlainSeat,
     RestrictedSeat,
     Traversal,
 )
@@ -45,6 +47,9 @@ from counterplay.poker.vector.traversal import (
 BACKENDS = ("auto", "cpu", "cuda")
 #: Values at the flop's starts, of one flop: float64[groups, 1326, LANES].
 Values = np.ndarray
+
+
+Played = Table | VectorPolicy  # what a player plays
 
 
 class Alternative(NamedTuple):
@@ -59,14 +64,19 @@ class ValueQuery(NamedTuple):
     table `against`, which may be mixed with an `alternative`."""
 
     player: int
-    against: Table
-    by: Table | None = None
+    against: Played
+    by: Played | None = None
     alternative: Alternative | None = None
 
     @property
-    def own(self) -> Table:
+    def own(self) -> Played:
         """The table whose codes the player's own holdings have."""
         return self.by or self.against
+
+    @property
+    def policies(self) -> list[VectorPolicy]:
+        """Those of the players who are not tables."""
+        return [one for one in (self.against, self.by) if isinstance(one, VectorPolicy)]
 
 
 class PreparedQuery:
@@ -91,16 +101,22 @@ class PreparedQuery:
         self.permuted = self.chance.permutations
         self.groups = len(self.streets[1].public_node)
         self.opponent = self._seat(1 - self.player, query.against)
-        self.own = self._seat(self.player, query.own)
-        self.faced: FixedSeat | RestrictedSeat = self.opponent
+        self.own = self.opponent  # which nobody reads, since a policy has no codes
+        if not self.best or isinstance(query.own, Table):
+            self.own = self._seat(self.player, query.own)
+        self.faced: FixedSeat | PolicySeat | RestrictedSeat = self.opponent
         if query.alternative is not None:
             table, share = query.alternative
-            if not same_codes(query.against, table):
+            if not isinstance(query.against, Table) or not same_codes(query.against, table):
                 raise BadParameter("the tables of a mixture must have the same card abstraction")
             other = self._seat(1 - self.player, table)
+            assert isinstance(self.opponent, FixedSeat)
+            assert isinstance(other, FixedSeat)
             self.faced = RestrictedSeat(self.opponent, other, share)
 
-    def _seat(self, player: int, table: Table) -> FixedSeat:
+    def _seat(self, player: int, table: Played) -> FixedSeat | PolicySeat:
+        if isinstance(table, VectorPolicy):
+            return PolicySeat(self.chance, self.streets, self.tree, player, table, self.dtype)
         rows = BucketRows(table.cards, code_counts(table, self.tree), table.carry)
         policy = table_blocks(self.tree, self.streets, table)
         return FixedSeat(self.chance, self.streets, player, rows, policy, self.dtype)
@@ -114,20 +130,28 @@ class PreparedQuery:
 
     def same_boards(self, other: PreparedQuery) -> bool:
         """Returns whether both queries have the same `FlopBoards`."""
-        mine, theirs = self.query, other.query
-        return same_codes(mine.against, theirs.against) and same_codes(mine.own, theirs.own)
+        pairs = zip(self.tables, other.tables, strict=True)
+        return all(same_codes(mine, theirs) for mine, theirs in pairs)
+
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        """What the opponent and the player play; policies have none."""
+        against, own = self.query.against, self.query.own
+        if not isinstance(against, Table) or not isinstance(own, Table):
+            raise BadParameter("a policy is evaluated on processors; use backend=cpu")
+        return against, own
 
     def list_boards(self, flop: int, work: ListingWorkspace, boards: FlopBoards) -> None:
         """Fills `boards` with the boards of a flop."""
-        tables = (self.query.against, self.query.own)
-        list_boards(self.deck, self.chance.group, self.flops[flop], *tables, work, boards)
+        flop_cards = self.flops[flop]
+        list_boards(self.deck, self.chance.group, flop_cards, *self.tables, work, boards)
 
     def new_traversal(self) -> Traversal:
         """Returns a traversal of one thread for queries of this game."""
         return Traversal(self.chance, self.streets, self.dtype)
 
     @property
-    def _player_seat(self) -> FixedSeat | None:
+    def _player_seat(self) -> FixedSeat | PolicySeat | None:
         return None if self.best else self.own
 
     def value(self, flop: int, traversal: Traversal) -> Values:
@@ -181,10 +205,11 @@ class PreparedQuery:
         """As `game_value`, with the best response before the flop chosen by another sum."""
         root = self._before_flop.begin(self.faced)
         self.faced.set_board(root)
-        own: FixedSeat | BestSeat = self.own
+        own: PlainSeat = self.own
         if self.best:
-            own = BestSeat(self.chance, self.streets[:1], self.player, self.dtype)
-            self._evaluate_root(root, own, chosen, best=True, record=own.choices(root))
+            best = BestSeat(self.chance, self.streets[:1], self.player, self.dtype)
+            self._evaluate_root(root, best, chosen, best=True, record=best.choices(root))
+            own = best
         own.set_board(root)
         self._evaluate_root(root, own, total)
         return self._before_flop.mean_value(self.player)
@@ -194,7 +219,7 @@ class PreparedQuery:
         return Traversal(self.chance, self.streets[:2], self.dtype)
 
     def _evaluate_root(
-        self, root: BoardLevel, own: FixedSeat | BestSeat, total: Values, **options: Any
+        self, root: BoardLevel, own: PlainSeat, total: Values, **options: Any
     ) -> None:
         """Computes the values before the flop from the weighted sum over all flops."""
         traversal, flop = self._before_flop, self._before_flop.levels[1]

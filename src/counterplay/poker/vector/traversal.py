@@ -6,8 +6,8 @@ that may follow. What is computed depends on the seats:
 
 | computation | seats |
 |---|---|
-| expected value (`flop_values.py`) | `FixedSeat` against `FixedSeat` |
-| best response (`flop_values.py`) | the maximum against `FixedSeat` |
+| expected value (`flop_values.py`) | `FixedSeat` or `PolicySeat` (`policy.py`) against such |
+| best response (`flop_values.py`) | the maximum against `FixedSeat` or `PolicySeat` |
 | vector-form CFR (`vector_cfr.py`) | `LearnerSeat` against `LearnerSeat` |
 | CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, `BestSeat` below it |
 
@@ -89,6 +89,16 @@ class PlainSeat:
         """Who plays, which reach of a level is theirs, and its probability before the hand."""
         return [(self, self.player, 1.0)]
 
+    @property
+    def path(self) -> tuple[np.ndarray, ...]:
+        """Probabilities of the action sequences of each street, as in `RowStrategy`."""
+        return tuple(strategy.path for strategy in self.strategy)
+
+    @property
+    def policy(self) -> tuple[np.ndarray, ...]:
+        """Probabilities of the actions of each street, as in `RowStrategy`."""
+        return tuple(strategy.policy for strategy in self.strategy)
+
     def set_board(self, level: BoardLevel) -> None:
         """Prepares the strategy on a level's board."""
         raise NotImplementedError
@@ -141,16 +151,6 @@ class FixedSeat(_RowSeat):
         if any(len(policy) > 1 for policy in self._policy):
             seat.strategy = deepcopy(self.strategy)
         return seat
-
-    @property
-    def path(self) -> tuple[np.ndarray, ...]:
-        """Probabilities of the action sequences of each street, as in `RowStrategy`."""
-        return tuple(strategy.path for strategy in self.strategy)
-
-    @property
-    def policy(self) -> tuple[np.ndarray, ...]:
-        """Probabilities of the actions of each street, as in `RowStrategy`."""
-        return tuple(strategy.policy for strategy in self.strategy)
 
     def set_board(self, level: BoardLevel) -> None:
         self._set_rows(level)
@@ -348,7 +348,7 @@ class Traversal:
         for values in level.value[player]:
             average_over_suits(permutations, above.stabilizer, n, values, self._averaging)
 
-    def value_against(self, opponent: Seat, own: FixedSeat | None) -> float:
+    def value_against(self, opponent: Seat, own: PlainSeat | None) -> float:
         """Returns the value per hand against `opponent`: of `own`, or of a best response."""
         level = self.begin(opponent)
         level.value[1 - opponent.player][:] = 0.0
@@ -361,11 +361,13 @@ class Traversal:
         return float(total / self.chance.n_pairs)
 
     def add_values(
-        self, level: BoardLevel, opponent: Seat, own: FixedSeat | None, times: float = 1.0
+        self, level: BoardLevel, opponent: Seat, own: PlainSeat | None, times: float = 1.0
     ) -> None:
         """Adds the values against `opponent` on a board and all that follow to `level.value`: of
         `own`, or of a best response."""
         opponent.set_board(level)
+        if own is not None:
+            own.set_board(level)
         scale = 1.0
         if not level.final:
             self.pass_down(level, opponent)
@@ -377,6 +379,4 @@ class Traversal:
             scale = 1.0 / self.chance.n_deals[level.k + 1]
         if self.stopped:
             return
-        if own is not None:
-            own.set_board(level)
         self.evaluate(level, own, opponent, best=own is None, scale=scale, times=times)
