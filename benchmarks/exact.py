@@ -99,7 +99,7 @@ def check(folder: Path) -> None:
         for flop, values in values_on_device(asked, CHECKED):
             for k, (q, one) in enumerate(zip(asked, values, strict=True)):
                 other, every = exact[f"{k}_{what}_{flop}"], float(q.weight.sum())
-                off = 1000 * abs(q.answer(every * one) - q.answer(every * other))
+                off = 1000 * abs(q.game_value(every * one) - q.game_value(every * other))
                 relative = float(abs(one - other).max() / abs(other).max())
                 rows.append((NAMES[what], k + 1, flop, off, relative))
                 print(f"{what:6} player {k + 1} flop {flop:5}  {off:.6f} mb/g", flush=True)

@@ -1,15 +1,13 @@
 """Public chance sampling beside the other samplers on hold'em: strength against seconds of one
-processor, and what two threads bring.
+processor.
 
     python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,100,1000] [--algorithms ...]
     python -m benchmarks.public --buckets 20,50 --algorithms mccfr-public,mccfr-external
-    python -m benchmarks.public --threads
 
-The first two write benchmarks/public.csv and docs/images/public.png: sb/h against one fixed
+Writes benchmarks/public.csv and docs/images/public.png: sb/h against one fixed
 strategy (10 buckets, 2,000,000 iterations of external sampling), 1,000,000 duplicate hands. Every
-solver runs alone, one after the other, and seconds are those that it had a processor. The third
-writes benchmarks/public_threads.csv: iterations per second of the wall clock, one thread and two in
-turns. `--draw` draws what is there.
+solver runs alone, one after the other, and seconds are those that it had a processor. `--draw`
+draws what is there.
 """
 
 from __future__ import annotations
@@ -36,7 +34,6 @@ PIECE = {"mccfr-public": 2, "mccfr-external": 500, "mccfr": 20_000, "mcts": 20_0
 PICTURED = (10, 100, 1000)  # buckets
 HANDS = 1_000_000
 LONGER = {(100, "mccfr-external"): (300.0,)}  # to be compared with a twentieth of it
-REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
 
 
 def main() -> None:
@@ -44,14 +41,10 @@ def main() -> None:
     parser.add_argument("--seconds", default="5,15,60")
     parser.add_argument("--buckets", default="10,100,1000")
     parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
-    parser.add_argument("--threads", action="store_true")
     parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
     if given.draw:
         _draw(_read())
-        return
-    if given.threads:
-        _two_threads(list(PICTURED))
         return
     seconds = [float(text) for text in given.seconds.split(",")]
     opponent = reference()
@@ -80,38 +73,6 @@ def main() -> None:
                 )
                 _write(rows)
     _draw(rows)
-
-
-def _two_threads(counts: list[int]) -> None:
-    """The rates of one thread and of two, in turns, and their ratio."""
-    rows = []
-    for buckets in counts:
-        game = cp.load(f"holdem(buckets={buckets})")
-        solvers = {t: new_solver(game, "mccfr-public", 1, {"threads": t}) for t in (1, 2)}
-        for solver in solvers.values():
-            solver.step(8)  # compile
-        for repeat in range(REPEATS):
-            rates = {t: _rate(solver) for t, solver in solvers.items()}
-            rows.append((buckets, repeat, rates[1], rates[2], rates[2] / rates[1]))
-            print(
-                f"{buckets:5} buckets  one thread {rates[1]:7.1f}/s  two {rates[2]:7.1f}/s  "
-                f"ratio {rates[2] / rates[1]:.2f}",
-                flush=True,
-            )
-    write_rows(
-        (HERE / "public_threads.csv"),
-        ["buckets", "repeat", "one_per_second", "two_per_second", "ratio"],
-        rows,
-    )
-
-
-def _rate(solver: Any) -> float:
-    """Iterations per second of the wall clock."""
-    done, started = solver.iterations, time.perf_counter()
-    while time.perf_counter() - started < TURN:
-        solver.step(64)
-    rate: float = (solver.iterations - done) / (time.perf_counter() - started)
-    return rate
 
 
 def reference() -> cp.Strategy:

@@ -6,9 +6,10 @@ cards: rnr with adversary="real", for several p. Needs a CUDA device.
 The model, of `poki` or `sparbot`, is learnt from 20,000 hands against `probe`, in the card
 abstraction of `--model-game`; a file is a model of its own. For each p both seats are trained, each
 for half of the seconds, from where the p before ended. FOLDER gets the model, a strategy for each p
-and real_frontier.csv: the payoff against the model and the risk, mb/g averaged over the seats, with
-half their 95% intervals (0: exact). A strategy that is there is not trained again, so `--exact` may
-follow in a call of its own.
+in a small file, and real_frontier.csv: winnings from the model in a match, and the risk, mb/g
+averaged over the seats, with half their 95% intervals (0: exact). On flops the risk is measured
+beside the shipped strategy of the same card abstraction, whose risk is known. A strategy that is
+there is not trained again, so `--exact` may follow in a call of its own.
 """
 
 from __future__ import annotations
@@ -30,17 +31,21 @@ from counterplay.core.responses.compute import (
     solvers_to_continue,
 )
 from counterplay.core.solvers.limits import Limits
+from counterplay.poker.bots.quantised import read_facts, read_quantised, write_quantised
 from counterplay.poker.histories.parquet import read_parquet
+from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
+from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_beside
 
 HEADER = [
     "model", "game", "p", "seconds", "iterations", "flops", "won_sb", "won_error",
     "risk_mb_per_game", "risk_error",
 ]  # fmt: skip
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
-GAME = "holdem(buckets=100,kind=classes)"
+GAME = "holdem(buckets=100,kind=emd)"
 OBSERVED = 20_000
+HANDS = 20_000_000  # of a match with the model
 FLOPS_SEED = 3
 BEGUN = time.monotonic()
 
@@ -70,18 +75,28 @@ def model_of(name: str, game: str, folder: Path) -> cp.Strategy:
     return learnt
 
 
-def measure(
-    game: cp.Game, model: cp.Strategy, strategy: cp.Strategy, flops: int, backend: str
-) -> list[float]:
-    """Winnings in sb/h and risk in mb/g, means of the seats, each with half its 95% interval."""
-    options: dict[str, Any] = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
-    gains = [Payoff(seat, model, strategy) for seat in (0, 1)]
-    risks = [Payoff(seat, strategy) for seat in (0, 1)]
-    found: list[float] = []
-    for asked, unit in ((gains, 0.5), (risks, MB)):  # apart: each pair shares its boards
-        value = sum(game.evaluator.payoffs(asked, backend=backend, **options))
-        found += [round(unit * float(value), 5), round(unit * getattr(value, "error", 0.0), 5)]
-    return found
+def winnings(strategy: cp.Strategy, model: cp.Strategy, hands: int) -> list[float]:
+    """Winnings from the model in sb/h, in a match of duplicate deals, and half the interval."""
+    result = cp.play_match(strategy.game, strategy, model, hands, FLOPS_SEED)
+    return [round(result.mean, 5), round(1.96 * result.standard_error, 5)]
+
+
+def risk(strategy: cp.Strategy, flops: int, backend: str) -> list[float]:
+    """The risk in mb/g, mean of the seats, and half its 95% interval; `flops` 0: exact."""
+    game = strategy.game
+    known = [one for one in cp.strategies() if one.game == game.name]
+    total: Any
+    if flops and known:
+        player = KnownPlayer(
+            known[0].name, strategy_table(known[0].on(game)), known[0].exploitability
+        )
+        found = exploitability_beside(game, strategy, player, flops, backend, FLOPS_SEED)
+        total = found.exploitability
+    else:
+        asked = [Payoff(seat, strategy) for seat in (0, 1)]
+        options: dict[str, Any] = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
+        total = sum(game.evaluator.payoffs(asked, backend=backend, **options))
+    return [round(MB * float(total), 2), round(MB * getattr(total, "error", 0.0), 2)]
 
 
 def add_row(path: Path, row: list[object]) -> None:
@@ -107,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="of training for each p")
     parser.add_argument("--game", default=GAME, help="of the responder")
     parser.add_argument("--model-game", default="holdem(buckets=100)", help="of the model")
+    parser.add_argument("--hands", type=int, default=HANDS, help="of a match with the model")
     parser.add_argument("--flops", type=int, default=48, help="of a measurement; 0: none")
     parser.add_argument("--exact", action="store_true", help="measure on every board too")
     parser.add_argument("--seed", type=int, default=1)
@@ -122,19 +138,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name, started = Path(given.model).stem, solvers_to_continue(parameters)
     for p in sorted(float(text) for text in given.ps.split(",")):
         path = given.out / f"{name}-p{p:g}.npz"
-        facts = given.out / f"{name}-p{p:g}.csv"
         if not path.exists():
-            limits = Limits(seconds=given.seconds)
-            found = compute_response(parameters.with_p(p), limits, started=started)
-            found.strategy.save(path)
-            trained = [round(found.seconds, 1), found.iterations]
-            write_rows(facts, ["seconds", "iterations"], [trained])
+            found = compute_response(
+                parameters.with_p(p), Limits(seconds=given.seconds), started=started
+            )
+            facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations}
+            write_quantised(path, found.strategy, facts)
             say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
-        strategy = cp.Strategy.load(path, game)
-        with facts.open() as file:
-            row: list[object] = [name, game.name, p, *list(csv.reader(file))[1]]
+        strategy, facts = read_quantised(path, game), read_facts(path)
+        row: list[object] = [name, game.name, p, facts["seconds"], facts["iterations"]]
+        won = winnings(strategy, model, given.hands)
         for flops in [given.flops] * (given.flops > 0) + [0] * given.exact:
-            numbers = measure(game, model, strategy, flops, given.backend)
+            numbers = [*won, *risk(strategy, flops, given.backend)]
             add_row(given.out / "real_frontier.csv", [*row, flops or "all", *numbers])
 
 

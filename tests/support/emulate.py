@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -97,6 +98,7 @@ class EmulatedDevice:
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, factor: float = 1.0,
         add: int = 0, transposed: bool = False,
     ) -> None:  # fmt: skip
+        self.launched((left, right, out))
         left = left.swapaxes(1, 2) if transposed else left
         single = (array.view(np.float16).astype(np.float32) for array in (left, right))
         product = np.float32(factor) * np.matmul(*single)
@@ -104,6 +106,9 @@ class EmulatedDevice:
 
     def wait(self) -> None:
         """Nothing runs beside."""
+
+    def launched(self, arguments: Sequence[Any]) -> None:
+        """Called before a kernel runs with these arguments."""
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         return work
@@ -132,12 +137,48 @@ class EmulatedDevice:
             function = getattr(loaded, f"run_{name}")
 
             def launch(grid: tuple[int, ...], block: tuple[int, ...], arguments: Any) -> None:
+                self.launched(arguments)
                 sizes = (*grid, 1, 1)[:3]
                 function(*(ctypes.c_int(k) for k in (*sizes, *block)), *map(_argument, arguments))
 
             return launch
 
         return find
+
+
+class LifetimeDevice(EmulatedDevice):
+    """An emulated device on which no launched kernel is known to have run before `wait`: it counts
+    in `lost` the arrays of `put_ahead` that are freed before, and could be overwritten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost = self.uploaded = self.waits = 0
+        self._alive: set[int] = set()
+        self._in_use: set[int] = set()
+
+    def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        made = super().put_ahead(arrays)
+        for array in made:
+            self._alive.add(id(array))
+            weakref.finalize(array, self._freed, id(array)).atexit = False
+        self.uploaded += len(made)
+        return made
+
+    def launched(self, arguments: Sequence[Any]) -> None:
+        for array in arguments:
+            while isinstance(array, np.ndarray):
+                if id(array) in self._alive:
+                    self._in_use.add(id(array))
+                array = array.base
+
+    def wait(self) -> None:
+        self._in_use.clear()
+        self.waits += 1
+
+    def _freed(self, number: int) -> None:
+        self.lost += number in self._in_use
+        self._alive.discard(number)
+        self._in_use.discard(number)
 
 
 def _argument(value: Any) -> Any:

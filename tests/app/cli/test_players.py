@@ -15,6 +15,7 @@ from support.command import one_sentence, typed
 from support.models import weak_hands
 
 import counterplay as cp
+from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import save_model
 from counterplay.poker.players import kind_of
@@ -65,6 +66,8 @@ def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
     table = strategy_table(cp.Strategy.uniform(HOLDEM))
     monkeypatch.setattr("counterplay.poker.vector.evaluation.vector_values", values)
+    beside = lambda *_, **__: ([0.25, 0.25], FlopEstimate(0.5, 0.02, 0.0, 12))  # noqa: E731
+    monkeypatch.setattr("counterplay.poker.vector.evaluation.exploitability_beside", beside)
     monkeypatch.setattr("counterplay.poker.bots.sparbot.build.sparbot_table", lambda *_: table)
     monkeypatch.chdir(folder)
     return folder
@@ -185,7 +188,12 @@ def test_the_way_out_works_as_printed(quick: Path, tmp_path: Path) -> None:
 
 
 def test_sparbot_is_measured_and_shown_but_no_strategy(quick: Path) -> None:
-    assert typed(quick, "evaluate", "sparbot", "--flops", "12").code == 0
+    done = typed(quick, "evaluate", "sparbot", "--flops", "12")
+    assert done.code == 0
+    assert "12 flops beside safe" in done.stderr  # time and width, beforehand
+    assert "minutes on" in done.stderr
+    assert "expect about ± 30 mb/g" in done.stderr
+    assert "safe, 137.65 mb/g over every board" in done.stdout
     assert typed(quick, "show", "sparbot", "--cards", "AhKd").code == 0
     assert cp.exploitability(HOLDEM, "sparbot", flops=12) == 0.5
     done = typed(quick, "respond", "sparbot", "-n", "2")

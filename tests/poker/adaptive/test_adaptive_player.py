@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.acpc import between
 from support.arena import holdem
+from support.rule_bots import rule_bot
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
@@ -25,12 +26,12 @@ from counterplay.poker.adaptive.belief import (
     spot_of,
     spot_text,
 )
-from counterplay.poker.adaptive.tracker import ChangeDetector, never_folding
+from counterplay.poker.adaptive.tracker import never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.tilted import Deviation
+from counterplay.poker.models.tilted import SHAPES, Deviation
 
 
 @cache
@@ -107,6 +108,38 @@ def test_without_a_budget_it_never_leaves() -> None:
     play(me, cp.bot("always-raise"), 150)
     assert me.standing().playing == EQUILIBRIUM
     assert "budget" in me.standing().why
+    assert me.standing().budget == 0.0
+
+
+@pytest.mark.parametrize("probing", [0.0, 0.3])
+def test_deviating_never_loses_more_than_the_budget(probing: float) -> None:
+    """Hand by hand, for certain, to one who keeps switching, and also when the player believes in
+    changes: the budget is that of the whole match."""
+    budget, deviating, lowest = 40.0, 0.0, 0.0
+    me = player(budget=budget, probing=probing)
+    foes = [cp.bot("always-raise"), rule_bot("nit"), cp.bot("probe")]
+    start_bots((me, foes[0]), (1, 2))
+    kept = []
+
+    class Watched(Bot):
+        act, end_hand = staticmethod(me.act), staticmethod(me.end_hand)
+
+        def new_hand(self, seat: int) -> None:
+            me.new_hand(seat)
+            kept.append(me.tracker.mix[0] < 1.0)
+
+    for k in range(6):
+        foes[k % 3].start(k)
+        won = play_hands((Watched(), foes[k % 3]), session_deals(k, 0, 130, 130))
+        for gained, left in zip(won, kept, strict=True):
+            deviating += float(gained) if left else 0.0
+            lowest = min(lowest, deviating)
+        kept.clear()
+        if k % 2:
+            me.tracker.restart_at(60)
+        assert me.tracker.budget_left == pytest.approx(budget + deviating)
+    assert deviating != 0.0
+    assert lowest >= -budget
 
 
 def test_the_same_seed_gives_the_same_hands_and_thoughts() -> None:
@@ -131,6 +164,20 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
     same = player()
     play(same, cp.bot("always-call"), 600)
     assert same.tracker.changes == []
+
+
+@pytest.mark.parametrize("name", ["river-folder", "nit", "pair-raiser"])
+def test_a_model_that_fits_badly_is_no_change(name: str) -> None:
+    """Nothing is forgotten, and the shape that predicts better is the model."""
+    me = player()
+    play(me, rule_bot(name), 1_000)
+    assert me.tracker.changes == []
+    assert me.tracker.hands == 1_000
+    tracker = me.tracker
+    before = tracker.fit.copy()
+    me.learn()
+    best = SHAPES[int(before.argmax())]
+    assert tracker.model is tracker._tilted.shapes[best].strategy
 
 
 def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
@@ -177,24 +224,6 @@ def test_a_bandit_needs_to_be_sure() -> None:
     for gain in rng.normal(-2.0, 1.0, 20_000):  # what hands say outweighs the model
         arms[1].add(gain)
     assert choose(arms, 5_000, 1)[0] == 0
-
-
-def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
-    rng = np.random.default_rng(3)
-    detector = ChangeDetector(1, 1)
-    for hand in range(3_000):
-        observed = rng.random() < 0.5
-        likely = np.log([0.5, 0.9 if observed else 0.1])
-        assert detector.add(hand, likely[0], likely[1:], likely[0]) is None
-    dated = None
-    for hand in range(3_000, 3_200):
-        observed = rng.random() < 0.9
-        likely = np.log([0.5, 0.9 if observed else 0.1])
-        dated = detector.add(hand, likely[0], likely[1:], likely[0])
-        if dated is not None:
-            break
-    assert dated is not None
-    assert abs(dated - 3_000) < 40
 
 
 def test_words() -> None:

@@ -27,7 +27,7 @@ from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot
 from counterplay.poker.vector import flop_values
 from counterplay.poker.vector.cuda_columns import columns_of, tree_code
-from counterplay.poker.vector.flop_sums import draw_flops, estimate
+from counterplay.poker.vector.flop_sums import draw_flops, flop_sample
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.suit_permutations import (
@@ -213,7 +213,8 @@ def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     covered, above, bias = [], [], []
     for seed in range(80):
         drawn = draw_flops(prepared, 40, seed)
-        found = estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
+        strata = [(values[members][:, None], share) for members, share in drawn]
+        found = flop_sample(prepared, strata).estimate()
         covered.append(abs(found - truth) <= found.error)
         above.append(found - truth)
         bias.append(found.bias)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from reference.small_holdem import Hand, SmallHoldem
-from support.emulate import COMPILER, EmulatedDevice
+from support.emulate import COMPILER, EmulatedDevice, LifetimeDevice
 from support.response_lp import abstract_plans, best_objective
 from support.single_card import LABELS, rules_and_chance
 from support.small_holdem import CARDS, RanksAbstraction
@@ -28,7 +28,7 @@ from counterplay.poker.cards.decks import Deck
 from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.vector import cfr_br, cfr_br_street
 from counterplay.poker.vector.cfr_br import VectorCfrBr
-from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
+from counterplay.poker.vector.cfr_br_cuda import IN_USE, DeviceCfrBr
 from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
 from counterplay.poker.vector.public_tree import Street, streets_of
@@ -286,7 +286,7 @@ def _both(symmetric: bool) -> tuple[Vector, VectorCfrBr, DeviceCfrBr]:
     rows = BucketRows(cards_of(abstraction.buckets(), abstraction.deck), abstraction.counts)
     chance = HoldemChance(CARDS, rules.board, symmetric)
     streets = streets_of(betting_tree(rules))
-    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice())
+    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=LifetimeDevice())
     return Vector(rules, chance, streets, rows), VectorCfrBr(chance, streets, rows, cut=2), device
 
 
@@ -349,6 +349,18 @@ def test_the_device_learns_as_the_processor_does() -> None:
     on_processor = vector.exploitability(processor.average())
     assert max(on_device, on_processor) < start / 2
     assert on_device == pytest.approx(on_processor, rel=0.3)
+
+
+@needs_compiler
+def test_boards_stay_on_the_device_until_its_kernels_have_read_them() -> None:
+    """No kernel is known to have run before the solver waits for the device."""
+    _, _, device = _both(True)
+    for t in range(1, 2 * IN_USE + 3):
+        device.iterate(t, Step())
+    emulated = device.device
+    assert emulated.uploaded > 0
+    assert emulated.waits == 2
+    assert emulated.lost == 0
 
 
 def test_tables_of_holdings_end_before_the_turn() -> None:

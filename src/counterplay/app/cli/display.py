@@ -101,10 +101,6 @@ def print_json(data: Any) -> None:
     print(json.dumps(finite(data), allow_nan=False))
 
 
-def best_response_name(game: Any, player: int) -> str:
-    return named(f"best response of {game.seats[player]}", f"best_response_of_player_{player + 1}")
-
-
 def exploitability_name(game: Any) -> str:
     """What `exploitability` measures in this game."""
     both = game.n_players == 2 and game.zero_sum

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.app.cli import display
+from counterplay.app.cli.measured import best_response_name
 
 
 def say_calls(game: Any, policy: Any, flops: int | None = None) -> None:
@@ -30,7 +31,7 @@ def policy_facts(game: Any, policy: Any) -> dict[str, Any]:
                 show(share, f"{share:.0%} of the calls")
 
             value = best_response(game, policy, player, progress=report).value
-        facts[display.best_response_name(game, player)] = value
+        facts[best_response_name(game, player)] = value
         total += value
     facts[display.exploitability_name(game)] = total
     return facts | {"calls of the policy": policy.calls}

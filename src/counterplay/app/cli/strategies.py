@@ -16,6 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
+from counterplay.app.cli.measured import best_response_name, certified_facts, holdem_facts
 from counterplay.app.cli.policies import policy_facts, say_calls
 from counterplay.core.base.errors import BadParameter, unknown
 
@@ -73,13 +74,13 @@ def evaluate(
             raise BadParameter(f"--against is not available in hold'em; play a match: {words}")
         certified = getattr(players.find(strategy), "shipped", None)
         if certified is not None and not options and (ray, method) == (None, None):
-            print_facts(_certified_facts(loaded, certified), as_json)
+            print_facts(certified_facts(loaded, certified), as_json)
             return
         opt.use_ray(ray)
         with display.share_progress("tables") as progress:
             profile = players.measurable(strategy, progress)
         say_calls(loaded, profile, flops)
-        print_facts(_holdem_facts(loaded, profile, options), as_json)
+        print_facts(holdem_facts(loaded, profile, options), as_json)
         return
     if ray is not None:
         raise BadParameter(f"--ray is for evaluations of hold'em; leave it out for {loaded.name}")
@@ -112,7 +113,7 @@ def _exact_facts(profile: Any) -> dict[str, Any]:
         name = named(f"value to {game.seats[player]}", f"value_to_player_{player + 1}")
         facts[name] = float(value)
     for player in range(game.n_players):
-        facts[display.best_response_name(game, player)] = best_response(game, profile, player).value
+        facts[best_response_name(game, player)] = best_response(game, profile, player).value
     if profile.player is None:
         facts[display.exploitability_name(game)] = exploitability(game, profile)
     else:
@@ -163,41 +164,6 @@ def _lower_bound_facts(
     facts["over time"] = display.Worded(", ".join(over_time), [list(at) for at in bound.history])
     facts["learnt by"] = f"{bound.algorithm} in {bound.seconds:.1f} s, {bound.games:,} games each"
     return facts, stopped
-
-
-def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a strategy for hold'em, or of the table of a bot."""
-    from counterplay.poker.vector.evaluation import best_response_values
-
-    seat = getattr(profile, "player", None)
-    players = [0, 1] if seat is None else [1 - seat]
-    with display.share_progress(display.TRAVERSING) as progress:
-        options["progress"] = lambda share: progress(share, f"{share:.0%} of the flops")
-        values = best_response_values(game, profile, players, **options)
-    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
-    for player, value in zip(players, values, strict=True):
-        facts |= display.measured_fact(display.best_response_name(game, player), value, "high")
-    if seat is None:
-        facts |= display.measured_fact(display.exploitability_name(game), sum(values), "high")
-        same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
-        facts |= display.measured_fact(same, display.MILLIBETS * sum(values), "high")
-    else:
-        facts["meant for"] = display.seat_text(game, seat)
-        facts |= display.measured_fact("worst case", -values[0], "low")
-    return facts | display.flops_fact(values[0])
-
-
-def _certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
-    """The exploitability of a shipped strategy, which was measured when it was trained."""
-    shipped.on(game)  # an error for another game or a damaged file
-    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
-    facts[display.exploitability_name(game)] = shipped.exploitability
-    same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
-    facts[same] = shipped.mb_per_game
-    trained = f"{shipped.algorithm}, {shipped.iterations:,} iterations, {shipped.date}"
-    facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
-    facts["measure again"] = display.suggested("evaluate", shipped.name, "--method", "exact")
-    return facts
 
 
 def _seat_facts(response: Any) -> dict[str, Any]:

@@ -69,9 +69,10 @@ def upper_end(value: float) -> float:
     return float(value) + half_interval(value)
 
 
-def stratified_half(samples: Sequence[tuple[np.ndarray, float]]) -> float:
+def stratified_half(samples: Sequence[tuple[np.ndarray, float]], fitted: int = 0) -> float:
     """Returns half the 95% interval of a mean over strata, each given by its sample and its share:
-    by Student's t with Satterthwaite's degrees of freedom, since samples of strata are small."""
+    by Student's t with Satterthwaite's degrees of freedom, since samples of strata are small.
+    `fitted`: coefficients that were fitted to the samples, a degree of freedom each."""
     from scipy.stats import t  # slow to import, rarely needed
 
     parts = [share**2 * float(np.var(sample, ddof=1)) / len(sample) for sample, share in samples]
@@ -80,5 +81,6 @@ def stratified_half(samples: Sequence[tuple[np.ndarray, float]]) -> float:
         return 0.0
     spread = zip(parts, samples, strict=True)
     freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, (sample, _) in spread)
-    half: float = t.ppf(0.975, freedom) * variance**0.5
+    left = max(freedom - fitted, 1.0)
+    half: float = t.ppf(0.975, left) * (variance * freedom / left) ** 0.5
     return float(half)

@@ -2,9 +2,9 @@
 
 `tracker.py` holds its knowledge and its decisions. It starts from an equilibrium and deviates as
 evidence comes in; with a `learner` it starts from a uniform strategy, as in Figure 8. Its `budget`
-is what deviating from the equilibrium may lose, in small bets: the payoff while other arms play,
-averaged over our possible hands, is added to it, and when it is used up only the equilibrium plays
-until the opponent changes.
+is what deviating from the equilibrium may lose, in small bets: what was won and lost while other
+arms play is added to it, and while it does not cover the largest loss of a hand only the
+equilibrium plays. Nothing fills it up again, also not a change of the opponent.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ class Adaptive(Bot):
         self.catch_up()
         self._mix = self.tracker.mix
         self._arm = self.tracker.playing
-        if self._options.probing > 0 and uniform(self._rng) < self._options.probing:
+        probing = self._options.probing
+        if probing > 0 and uniform(self._rng) < probing and self._mix[-1] > 0:
             self._arm = self.tracker.names.index(PROBING)
         self.hand_strategy = self.tracker.strategies[self._arm]
 

@@ -25,7 +25,13 @@ from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import Observations, check_limit, observe
-from counterplay.poker.models.tilted import ROUNDS, Evidence, TiltedModel, tilted_model
+from counterplay.poker.models.tilted import (
+    ROUNDS,
+    SHAPES,
+    Evidence,
+    TiltedModel,
+    tilted_model,
+)
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
@@ -83,16 +89,20 @@ class TiltedResponse(TwoSeatResponse):
     def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
         super().__init__(prior, TILTED_ENGINE, seed)
         self.prior, self.p_max = prior, p_max
-        self.tilted = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        nothing = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        self.model = nothing  # that is responded to
+        self.shapes = dict.fromkeys(SHAPES, nothing)
         self._learnt = False
 
-    def learn(self, seen: Observations, evidence: Evidence) -> None:
-        """Learns a new model from all observations."""
-        start = self.tilted.strategy if self._learnt else None
+    def learn(self, seen: Observations, evidence: Evidence, shape: str) -> None:
+        """Learns new models from all observations; responds to the one of this `shape`."""
         rounds = FURTHER_ROUNDS if self._learnt else ROUNDS
-        self.tilted = tilted_model(seen, self.prior, evidence, self.p_max, start, rounds)
-        self.replace_model(self.tilted.strategy, self.tilted.trust)
-        self._learnt = True
+        for name, before in self.shapes.items():
+            start = before.strategy if self._learnt else None
+            options = (self.p_max, name, start, rounds)
+            self.shapes[name] = tilted_model(seen, self.prior, evidence, *options)
+        self.model, self._learnt = self.shapes[shape], True
+        self.replace_model(self.model.strategy, self.model.trust)
 
     def train(self, iterations: int, seconds: float | None = None) -> Strategy:
         """The response after `iterations` more of each seat, or after `seconds`."""

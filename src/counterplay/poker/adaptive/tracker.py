@@ -1,23 +1,20 @@
 """The adaptive player's knowledge of its opponent, and its choice of the arm.
 
 `OpponentTracker`: after every hand each model predicts the opponent's actions
-(`poker/models/predict.py`); the predictions are evidence (`poker/models/tilted.py`) and show if the
-opponent has changed (`ChangeDetector`); the payoff of each arm is estimated (`OffPolicyEstimator`).
-Periodically (`learn`): the prior is the model with the best predictions, if it is significantly
-better than the equilibrium, else the equilibrium; the confirmed evidence tilts it; a data-biased
-response to that is computed; every arm is evaluated against it; and the bandit chooses the arm
-(`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
+(`poker/models/predict.py`); the predictions are evidence (`poker/models/tilted.py`); his own past
+shows if he has changed (`core/responses/changes.py`); the payoff of each arm is estimated
+(`OffPolicyEstimator`). Periodically (`learn`): the prior is the model with the best predictions, if
+it is significantly better than the equilibrium, else the equilibrium; the confirmed evidence tilts
+it; a data-biased response to that is computed; every arm is evaluated against it; and the bandit
+chooses the arm (`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
 
-`ChangeDetector`: an e-detector (Shin, Ramdas & Rinaldo 2023) for a change of the opponent. The
-current model predicts every hand before it is seen; so do rivals: the equilibrium, the models of
-the portfolio, and the pooled recent frequencies. For each rival the ratio of its prediction to that
-of the current model is an e-value, and
-
-    C_t = max(0, C_{t-1} + log ratio_t)
-
-its CUSUM. While the opponent plays as the model, a C above log(J/α), J the number of rivals, occurs
-at most once in 1/α hands on average. At such an alarm everything before the hand where that C was
-last 0 is discarded. Log ratios are clipped at `MOST`, which only makes alarms rarer.
+A model that predicts badly is no change. Two shapes of the model predict every hand before it is
+seen: the tilted prior, and frequencies of each kind of decision and bucket. The better predictor of
+the hands so far is the model that is responded to, and nothing is forgotten. A change is one of the
+opponent's actions against his own earlier ones: streams of the first action of a hand in each kind
+of decision, apart by his seat and by the strategy that we play, since his actions depend on the
+hands that we let reach them; and of his first action of all as the dealer, which depends on nothing
+of ours. At an alarm the hands before the dated change are discarded.
 """
 
 from __future__ import annotations
@@ -31,6 +28,7 @@ import numpy as np
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import MOST_HANDS
 from counterplay.core.parallel.processes import never
+from counterplay.core.responses.changes import FALSE_ALARMS, ChangeDetector
 from counterplay.poker.adaptive.bandit import (
     ArmStatistics,
     GainEstimate,
@@ -41,6 +39,7 @@ from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
     N_SPOTS,
+    OPENING,
     PROBING,
     arm_text,
     gain_text,
@@ -54,55 +53,15 @@ from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.observe import observe
-from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
+from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.quality import NORMAL_95
-from counterplay.poker.models.tilted import N_KINDS, Deviation, Evidence
+from counterplay.poker.models.tilted import N_KINDS, SHAPES, Deviation, Evidence
 
 Stop = Callable[[], bool]
 OPPONENT = "opponent"  # name of the opponent in hand records
 SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
 FIT = 0.05  # total variation between the opponent's actions and a known player's
 EARLY = (60, 125, 250, 500)  # hands of additional updates
-SETTLED = 400  # hands of a model before changes are detected
-ALPHA = 1e-6  # bound on false alarms per hand
-RECENT = 200.0  # decisions in the window of recent frequencies
-MOST = 3.0  # log likelihood ratio of one hand: a single surprise is no change
-SMALLEST = 1.0  # prior observations of the recent frequencies, uniform
-
-
-class ChangeDetector:
-    """CUSUMs of `others` rival predictions and of recent frequencies in g groups."""
-
-    def __init__(self, others: int, groups: int, hand: int = 0) -> None:
-        """`hand`: the number of the next hand."""
-        self.sums = np.zeros(others + 1)
-        self.since = np.full(others + 1, hand)  # the hand where a sum was last 0
-        self._recent = np.zeros((groups, 3))
-
-    @property
-    def limit(self) -> float:
-        return float(np.log(len(self.sums) / ALPHA))
-
-    def recent(self, group: int, action: int, legal: np.ndarray) -> float:
-        """The probability of an action by the recent frequencies, to which it is then added.
-        `legal`: bool[3]."""
-        counts = self._recent[group]
-        even = SMALLEST * legal
-        share = float((counts[action] + even[action]) / (counts.sum() + even.sum()))
-        counts *= 1.0 - 1.0 / RECENT
-        counts[action] += 1.0
-        return share
-
-    def add(self, hand: int, current: float, others: np.ndarray, recent: float) -> int | None:
-        """Adds the log likelihoods of one hand. Returns the first hand after a change of the
-        opponent; None without one. `recent` ignores the cards shown."""
-        gains = np.append(others, recent) - current
-        self.sums += np.minimum(gains, MOST)
-        reset = self.sums <= 0.0
-        self.sums[reset] = 0.0
-        self.since[reset] = hand + 1
-        best = int(self.sums.argmax())
-        return int(self.since[best]) if self.sums[best] > self.limit else None
 
 
 @dataclass(frozen=True)
@@ -117,6 +76,7 @@ class TrackerOptions:
     probing: float
     seed: int
     relearn: bool = True  # of a `ResponseLearner`: also learn the model
+    false_alarms: float = FALSE_ALARMS  # probability of any, while the opponent does not change
 
 
 class OpponentTracker:
@@ -129,7 +89,6 @@ class OpponentTracker:
         tree = self.game.rules.tree
         self._kind = decision_kind(tree, np.arange(len(tree.states)))
         self._spot = spot_of(tree)
-        self._legal = tree.legal
         self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
         names = [EQUILIBRIUM, *(member.name for member in portfolio.members), LEARNT]
@@ -139,6 +98,8 @@ class OpponentTracker:
             names.append(PROBING)
         self.names = names
         self.changes: list[int] = []  # hands at which the opponent changed
+        self.budget_left = options.budget  # of the whole match, whoever the opponent becomes
+        self._stake = float(max(max(state.paid) for state in tree.states))  # of one hand, at most
         self._reset(0)
 
     def _reset(self, since: int) -> None:
@@ -148,19 +109,21 @@ class OpponentTracker:
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
         self.told = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
-        self.playing, self.prior, self.budget_left = 0, 0, self.options.budget
+        self.playing, self.prior = 0, 0
         self.response: Strategy = self.portfolio.equilibrium
         self._tilted: TiltedResponse | None = None
         self.estimates: list[GainEstimate] = []
-        self._set_model(self.portfolio.equilibrium)
+        self.fit = np.zeros(len(SHAPES))  # log likelihood of the hands predicted by each shape
+        self._detector = ChangeDetector(self.options.false_alarms)
+        self._played: list[Strategy] = []  # strategies of ours that the opponent has met
+        self._set_model(self.portfolio.equilibrium, ())
 
-    def _set_model(self, model: Strategy) -> None:
+    def _set_model(self, model: Strategy, shapes: tuple[Strategy, ...]) -> None:
         """Sets the model of the opponent, and what predicts and estimates by it."""
-        self.model = model
+        self.model, self._shapes = model, shapes
         self.strategies = [*self._fixed, self.response, *self._extra]
-        self._predictor = Predictor(self.game, [*self._models, model])
+        self._predictor = Predictor(self.game, [*self._models, *shapes])
         self._estimator = OffPolicyEstimator(self.game, self.strategies)
-        self._detector = ChangeDetector(len(self._models), N_KINDS, self.hands)
 
     def next_learning(self) -> int:
         """The number of hands at which the next update is due."""
@@ -176,43 +139,65 @@ class OpponentTracker:
     def mix(self) -> np.ndarray:
         """float64[arms]: the probability of each arm to play the next hand."""
         mix = np.zeros(len(self.arms))
-        mix[self.playing] = 1.0 - self.options.probing
+        probing = self.options.probing if self.may_deviate else 0.0
+        mix[self.playing] = 1.0 - probing
         if self._extra:
-            mix[-1] = self.options.probing
+            mix[-1] = probing
         return mix
+
+    @property
+    def may_deviate(self) -> bool:
+        """Whether the budget covers the largest loss of a hand."""
+        return self.budget_left >= self._stake
 
     def update(self, ending: Ending, mix: np.ndarray | None) -> int | None:
         """Adds a hand played by `mix` (None: by other strategies than the current ones). Returns
         the number of hands of this opponent before a change; None without one."""
         self.hands += 1
-        changed = self._predict(ending)
+        self._predict(ending, mix is not None)
         if mix is not None:
             won = self._estimator.estimate(ending, mix)
             for k, arm in enumerate(self.arms):
                 arm.add(float(won[k] - won[0]))
-            if self.playing:
-                self.budget_left += float(won @ mix)
-        return changed
+            if mix[0] < 1.0:
+                self.budget_left += ending.won
+            if not self.may_deviate:
+                self.playing = 0
+        return self._detector.changed_at
 
-    def _predict(self, ending: Ending) -> int | None:
+    def _predict(self, ending: Ending, ours: bool) -> None:
+        """Adds the opponent's decisions to the evidence and, if we played `ours`, one of the
+        current strategies, to the streams of that strategy."""
         line, shares, likelihood = self._predictor.predict(ending)
-        recent, actions = 0.0, 0.0
+        first: dict[int, int] = {}
         for d, (node, action) in enumerate(
             zip(line.node.tolist(), line.action.tolist(), strict=True)
         ):
-            kind = int(self._kind[node])
+            kind, spot = int(self._kind[node]), int(self._spot[node])
             for j, evidence in enumerate(self.evidence):
                 evidence.add(kind, action, shares[d, :, j])
-            self.told.add(int(self._spot[node]), action, shares[d, :, 0])
-            recent += np.log(self._detector.recent(kind, action, self._legal[node]))
-            actions += np.log(max(shares[d, action, -1], MIN_PROBABILITY))
-        self.log_likelihood += likelihood[:-1]
-        if self.learnt_from < SETTLED:
-            return None
-        current = float(likelihood[-1])
-        return self._detector.add(
-            self.hands - 1, current, likelihood[:-1], recent + current - actions
-        )
+            self.told.add(spot, action, shares[d, :, 0])
+            first.setdefault(spot, action)
+        self.log_likelihood += likelihood[: len(self._models)]
+        if self._shapes:
+            self.fit += likelihood[len(self._models) :]
+        hand, actions = self.hands - 1, len(ACTIONS)
+        if OPENING in first:
+            self._detector.add(hand, OPENING, 0.5, first.pop(OPENING), actions)
+        if ours:
+            number = self._met(self.strategies[self.playing])
+            weight = 0.5 / (number * (number + 1)) / (2 * N_KINDS)
+            for spot, action in first.items():
+                key = number, ending.seat, spot
+                self._detector.add(hand, key, weight, action, actions)
+
+    def _met(self, strategy: Strategy) -> int:
+        """The number of a strategy of ours in the order of its first hand, from 1."""
+        known = (k for k, one in enumerate(self._played, 1) if one is strategy)
+        number = next(known, 0)
+        if not number:
+            self._played.append(strategy)
+        return number or len(self._played)
 
     def restart_at(self, hands: int) -> None:
         """Resets the tracker after a change of the opponent at its hand `hands`."""
@@ -226,15 +211,18 @@ class OpponentTracker:
         if not evidence.n.any():
             return
         model = self._models[prior]
+        shapes: tuple[Strategy, ...] = ()
         self.response = self._fixed[prior]
         if prior == 0 and evidence.confirmed.any():  # a known player that fits is not tilted
             if self._tilted is None:
                 self._tilted = TiltedResponse(model, self.options.seed, self.options.p_max)
-            self._tilted.learn(observe(memory, OPPONENT), evidence)
+            best = SHAPES[int(self.fit.argmax())]
+            self._tilted.learn(observe(memory, OPPONENT), evidence, best)
             self.response = self._tilted.train(self.options.iterations, self.options.seconds)
-            model = self._tilted.tilted.strategy
+            model = self._tilted.model.strategy
+            shapes = tuple(self._tilted.shapes[shape].strategy for shape in SHAPES)
         self.prior, self.learnt_from = prior, self.hands
-        self._set_model(model)
+        self._set_model(model, shapes)
         base = value_against(self.game, self._fixed[0].probabilities, model.probabilities)
         for arm, strategy in zip(self.arms, self.strategies, strict=True):
             wins = value_against(self.game, strategy.probabilities, model.probabilities)
@@ -257,7 +245,7 @@ class OpponentTracker:
         """Chooses the arm; without a budget the equilibrium."""
         arms = self.arms[: len(self.arms) - len(self._extra)]
         best, self.estimates = choose(arms, self.learnt_from, self.playing)
-        self.playing = best if self.budget_left > 0.0 else 0
+        self.playing = best if self.may_deviate else 0
 
     def findings(self) -> list[Deviation]:
         """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
@@ -270,8 +258,8 @@ class OpponentTracker:
         if self.playing:
             won = gain_text(self.estimates[self.playing], NORMAL_95)
             return f"it wins {won} more than the equilibrium"
-        if self.budget_left <= 0:
-            return "the budget is used up"
+        if not self.may_deviate:
+            return f"the budget left does not cover another hand, which may cost {self._stake:g} sb"
         others = [
             one
             for k, one in enumerate(self.estimates)
@@ -290,7 +278,7 @@ class OpponentTracker:
     def warm_up(self, memory: list[HandRecord]) -> None:
         """Runs a short update to compile the kernels."""
         response = TiltedResponse(self.portfolio.equilibrium, 0, self.options.p_max)
-        response.learn(observe(memory, OPPONENT), self.evidence[0])
+        response.learn(observe(memory, OPPONENT), self.evidence[0], SHAPES[0])
         response.train(2)
         self.portfolio.values(self.portfolio.equilibrium)
 

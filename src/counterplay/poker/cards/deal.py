@@ -21,6 +21,7 @@ from counterplay.poker.cards.evaluator import strength_of_masks
 N_DEALT = 9  # player 1's two cards, player 2's two, five of the board
 UNKNOWN = -9  # a bucket or a winner that was not looked up yet
 DERIVED = 17  # numbers of a deal behind its deck, in one array
+RANKS = (1 << 13) - 1  # the suit mask of all ranks
 FIRST_OF_BOARD = 4  # position of the board's first card in the deck
 
 
@@ -71,27 +72,31 @@ def draw(chance: Deal, rng: np.ndarray) -> None:
 
 
 @jit(inner=True)
-def _set_masks(chance: Deal, low: int, high: int) -> None:
-    """Adds the cards at positions low .. high - 1 to the suit masks."""
+def _packed(chance: Deal, low: int, high: int) -> int:
+    """Returns the suit masks of the cards at positions low .. high - 1, 16 bits each."""
+    packed = 0
     for k in range(index(low), index(high)):
         card = chance.deck[k]
-        chance.masks[index(card & 3)] |= 1 << (card >> 2)
+        packed |= 1 << (((card & 3) << 4) + (card >> 2))
+    return packed
+
+
+@jit(inner=True)
+def _strength_of_packed(packed: int) -> int:
+    """Returns the strength of the cards in suit masks of 16 bits each."""
+    suits = packed & RANKS, packed >> 16 & RANKS, packed >> 32 & RANKS, packed >> 48 & RANKS
+    return int(strength_of_masks(*suits))
 
 
 @jit
 def compare(chance: Deal, on_board: int = N_DEALT - FIRST_OF_BOARD) -> None:
     """Finds the winner at a showdown on the first cards of the board."""
-    first, masks = 0, chance.masks
-    for player in range(2):
-        for suit in range(index(4)):
-            masks[suit] = 0
-        _set_masks(chance, FIRST_OF_BOARD, FIRST_OF_BOARD + on_board)
-        _set_masks(chance, 2 * player, 2 * player + 2)
-        value = strength_of_masks(masks[0], masks[1], masks[2], masks[3])
-        if player == 0:
-            first = value
-        else:
-            chance.winner[ZERO] = (1 if first > value else 0) - (1 if first < value else 0)
+    board = _packed(chance, FIRST_OF_BOARD, FIRST_OF_BOARD + 3)  # constants: without a loop
+    for k in range(3, on_board):
+        board |= _packed(chance, FIRST_OF_BOARD + k, FIRST_OF_BOARD + k + 1)
+    first = _strength_of_packed(board | _packed(chance, 0, 2))
+    second = _strength_of_packed(board | _packed(chance, 2, 4))
+    chance.winner[ZERO] = (1 if first > second else 0) - (1 if first < second else 0)
 
 
 @jit(inner=True)

@@ -141,7 +141,7 @@ def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
     )
 
 
-@jit
+@jit(inline=True)
 def _look_up(cards: Any, chance: Deal, street: Any) -> None:
     """Fills both players' buckets of a street and prefetches those of the next street, so that
     memory latency overlaps with the betting."""

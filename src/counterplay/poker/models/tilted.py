@@ -16,7 +16,10 @@ player's true probabilities, also when these depend on the past (Howard, Ramdas,
 Model: in kinds of decisions with a confirmed deviation the prior's probabilities are tilted, bucket
 by bucket, by the ratio of each action's frequency to its expectation under the prior, shrunk to 1
 where data are scarce; the counts of each information set are added. Elsewhere the model is the
-prior. Hidden cards are inferred as in `observe.py`: EM, started at the prior.
+prior. Hidden cards are inferred as in `observe.py`: EM, started at the prior. A tilt leaves an
+action that the prior never takes almost never taken. The other shape of the model, "frequencies",
+therefore takes the frequencies of each kind and bucket, shrunk to the prior's, in place of its
+tilted probabilities.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ OWN = 4.0  # weight of the tilted prior at an information set, in observations
 POOL = 20.0  # weight of no tilt in a pool, in observations
 _EPSILON = 1e-3
 N_KINDS = 4 * len(STREETS)
+SHAPES = ("tilted", "frequencies")
 MAX_HALF_WIDTH = 0.5  # at which the confidence is 0
 
 
@@ -130,11 +134,12 @@ def tilted_model(
     prior: Strategy,
     evidence: Evidence,
     p_max: float,
+    shape: str = SHAPES[0],
     start: Strategy | None = None,
     rounds: int = ROUNDS,
 ) -> TiltedModel:
-    """Fits the model. `evidence`: by kind, with the prior as reference. `start`: an earlier model
-    of the player."""
+    """Fits the model. `evidence`: by kind, with the prior as reference. `shape`: one of `SHAPES`.
+    `start`: an earlier model of the player."""
     game = prior.game
     pools = _Pools(game, prior)
     confirmed = evidence.confirmed
@@ -143,7 +148,7 @@ def tilted_model(
     for _ in range(rounds):
         expected, _ = infer_counts(observations, game, policy)
         counts = by_action(expected, game)
-        policy = by_slot(pools.tilt(counts, confirmed), game)
+        policy = by_slot(pools.tilt(counts, confirmed, shape), game)
     trust = p_max * np.clip(1.0 - half_width(evidence.n) / MAX_HALF_WIDTH, 0.0, 1.0)
     return TiltedModel(Strategy(game, policy), trust[pools.kind], counts.sum(axis=1))
 
@@ -160,8 +165,8 @@ class _Pools:
         self._n = int(self.pool.max()) + 1
         self.prior = by_action(prior.probabilities, game)
 
-    def tilt(self, counts: np.ndarray, confirmed: np.ndarray) -> np.ndarray:
-        """The prior tilted by expected counts, in confirmed kinds."""
+    def tilt(self, counts: np.ndarray, confirmed: np.ndarray, shape: str) -> np.ndarray:
+        """The prior changed by expected counts, in confirmed kinds."""
         n = counts.sum(axis=1)
         taken, expected = np.zeros((self._n, 3)), np.zeros((self._n, 3))
         np.add.at(taken, self.pool, counts)
@@ -169,7 +174,9 @@ class _Pools:
         total = np.maximum(expected.sum(axis=1, keepdims=True), 1e-9)
         expected = (expected / total + _EPSILON) / (1.0 + 3.0 * _EPSILON)
         share = (taken + POOL * expected) / (taken.sum(axis=1, keepdims=True) + POOL)
-        tilted = np.where(self.legal, self.prior * (share / expected)[self.pool] + 1e-6, 0.0)
+        base = share if shape == SHAPES[1] else share / expected
+        base = base[self.pool] * (1.0 if shape == SHAPES[1] else self.prior)
+        tilted = np.where(self.legal, base + 1e-6, 0.0)
         tilted /= tilted.sum(axis=1, keepdims=True)
         own = counts + OWN * tilted
         own /= own.sum(axis=1, keepdims=True)

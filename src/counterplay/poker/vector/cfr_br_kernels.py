@@ -170,26 +170,14 @@ extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ wor
 }
 """
 
-#: Values of terminals to a holding, from products with the opponent's ranges and sums by card.
-TERMINALS = r"""
-#define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
-#define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
-    - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)
-#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c, range_of((c) * COLUMN)))
-#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c, \
-    range_of(SHOWDOWN_WIDTH + (c) * COLUMN)))
-"""
 #: How kernels find the values of terminals on the last street: of a holding, from sums by card; of
 #: a class, from products; and on another street.
-LAST_COLUMNS_MACROS = (
-    r"""
+LAST_COLUMNS_MACROS = r"""
 #define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
 #define range_of(c) (widen(ranges[range_at + (c)])@REST@)
 #define class_at_own_fold(node, c) (stake(node) * folds[((c) - @SHARED@) * COLUMN])
 #define class_at_fold(node, c) (stake(node) * folds[(@SHOWDOWNS@ - @SHARED@ + (c)) * COLUMN])
 """
-    + TERMINALS
-)
 LAST_COLUMNS = r"""
     const unsigned word = words[row];
     const int low = LOW(word), high = HIGH(word);

@@ -8,11 +8,7 @@ beside it (`cuda_columns.py`): its value for every holding of the board.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_kernels import (
     BEST,
@@ -31,12 +27,22 @@ from counterplay.poker.vector.cfr_br_kernels import (
     PURE_RANGES,
     VALUE,
 )
-from counterplay.poker.vector.cuda_columns import children, columns_of, round_up, tree_code
+from counterplay.poker.vector.cuda_columns import (
+    SUMS,
+    TERMINALS,
+    action_numbers,
+    children,
+    columns_of,
+    decisions_of,
+    filled,
+    range_columns,
+    round_up,
+    tree_code,
+    tree_of_terminals,
+)
 from counterplay.poker.vector.public_tree import Street
 
 BITS = 2  # of a choice: at most three actions
-#: Rows of sums over the holdings with each card, and over all, to a multiple of 8.
-SUMS = round_up(N_CARDS + 1)
 CHUNK = 32  # holdings whose largest reach a thread finds
 
 # how kernels find a holding's columns on a street without showdowns, and its prior
@@ -58,37 +64,6 @@ MODEL = r"""    const size_t model_at = some ? ROW(model_words[(size_t)b * n + k
     const float followed = some ? model_reach[(size_t)HOLDING(w) * STARTS + start] / units[start]
         : 0.f;
 """
-
-
-class RangeColumns(NamedTuple):
-    """The opponent's own action sequences at terminals of the last street: those with a showdown,
-    and those with only a fold. Showdowns from `shared` on have a fold too, of the other player."""
-
-    showdowns: list[int]
-    folds: list[int]
-    shared: int
-
-
-def range_columns(street: Street, player: int) -> RangeColumns:
-    """Returns the columns for a player's values."""
-    sequence = street.sequence[1 - player]
-    shown = street.folded[street.terminals] == NO_FOLD
-    showdowns = {int(sequence[k]) for k in street.terminals[shown]}
-    folds = {int(sequence[k]) for k in street.terminals[~shown]}
-    alone = sorted(showdowns - folds)
-    return RangeColumns([*alone, *sorted(showdowns & folds)], sorted(folds - showdowns), len(alone))
-
-
-def decisions_of(street: Street, player: int) -> list[int]:
-    """Returns the decision nodes of a player."""
-    nodes: list[int] = np.flatnonzero(street.player == player).tolist()
-    return nodes
-
-
-def action_numbers(street: Street, player: int) -> dict[int, int]:
-    """Returns numbers for the nodes that a player's actions lead to."""
-    below = [c for k in decisions_of(street, player) for c in children(street, k)]
-    return {c: j for j, c in enumerate(below)}
 
 
 def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
@@ -119,7 +94,7 @@ def street_source(
     match = {"MATCH": _regret_matching(street, buckets > 0), "PRIOR": "", "PRIOR_ARGUMENTS": ""}
     if buckets:
         match |= {"PRIOR": PRIOR, "PRIOR_ARGUMENTS": PRIOR_ARGUMENTS}
-    code = [_filled(COMMON, {**match, **sizes})]
+    code = [filled(COMMON, {**match, **sizes})]
     last = len(street.onward) == 0
     if fixed:
         folds = [] if last else [*(_folds(street, player, False) for player in (0, 1)), DOWN]
@@ -130,7 +105,7 @@ def street_source(
         marks |= {"SHOWDOWNS": len(columns.showdowns), "FOLDS": len(columns.folds)}
         marks["SHARED"] = columns.shared
         rest = " + widen(rests[range_at + (c)]) / 2048.f" if parts == 2 else ""
-        code.append(_filled(MATRICES + LAST_COLUMNS_MACROS, {**marks, "REST": rest}))
+        code.append(filled(MATRICES + LAST_COLUMNS_MACROS + TERMINALS, {**marks, "REST": rest}))
     for player in (0, 1):
         for pure in (False, True):
             code.append(
@@ -141,12 +116,6 @@ def street_source(
         code += [_best(street, player), _value(street, player)]
         code += [_learn_prior(street, player)] if buckets else []
     return "".join(code if last else [*code, DOWN])
-
-
-def _filled(source: str, marks: dict[str, object]) -> str:
-    for name, value in marks.items():
-        source = source.replace(f"@{name}@", str(value))
-    return source
 
 
 def _indented(code: Sequence[str], indent: int) -> str:
@@ -214,7 +183,7 @@ def _ranges(street: Street, player: int, pure: bool, parts: int, model_rows: int
     template = PURE_RANGES if pure else POLICY_RANGES
     marks: dict[str, object] = {"PLAYER": player, "PUT": _indented(lines, 4)}
     named = (MODEL_ARGUMENTS, MODEL) if model_rows else ("", "")
-    return _filled(template, {**marks, "MODEL_ARGUMENTS": named[0], "MODEL": named[1]})
+    return filled(template, {**marks, "MODEL_ARGUMENTS": named[0], "MODEL": named[1]})
 
 
 def _folds(street: Street, player: int, pure: bool) -> str:
@@ -227,40 +196,7 @@ def _folds(street: Street, player: int, pure: bool) -> str:
     ]
     name = f"{'pure' if pure else 'policy'}_columns{player}"
     marks: dict[str, object] = {"NAME": name, "CARDS": N_CARDS}
-    return _filled(FOLDS, {**marks, "COLUMNS": len(folds), "BY_COLUMN": _indented(cases, 4)})
-
-
-def terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]:
-    """Returns code for the values of `tree_code`'s columns on the last street."""
-    fold = "class_at_" if of_class else "at_"
-    ranges, columns = range_columns(street, player), columns_of(street, player)
-
-    def code(k: int) -> str:
-        sequence = int(street.sequence[1 - player, k])
-        if street.folded[k] == NO_FOLD:
-            return f"at_showdown({k}, {ranges.showdowns.index(sequence)})"
-        if sequence in ranges.showdowns:
-            return f"{fold}own_fold({k}, {ranges.showdowns.index(sequence)})"
-        return f"{fold}fold({k}, {ranges.folds.index(sequence)})"
-
-    named = {f"showdown({j})": code(k) for j, k in enumerate(columns.showdowns)}
-    named |= {f"fold({j})": code(k) for j, k in enumerate(columns.folds)}
-    both = {f"both({j})": f"({code(s)} + {code(f)})" for j, (s, f) in enumerate(columns.both)}
-    return named | both
-
-
-def tree_of_terminals(
-    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
-    of_class: bool = False,
-) -> list[str]:  # fmt: skip
-    """Returns `tree_code` with the values of terminals from products with ranges."""
-    terminals, lines = terminal_code(street, player, of_class), []
-    for line in tree_code(street, player, own, onward):
-        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
-        for name, code in terminals.items():
-            line = line.replace(f" {name}", f" {code}")
-        lines.append(line)
-    return lines
+    return filled(FOLDS, {**marks, "COLUMNS": len(folds), "BY_COLUMN": _indented(cases, 4)})
 
 
 def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list[str]:
@@ -289,7 +225,7 @@ def _learn_prior(street: Street, player: int) -> str:
             slot = f"prior[{c - 1} * PRIOR_PLANE + to]"
             move.append(f"{slot} += rate * (sum[{numbers[c]}] / count - {slot});")
     marks = {"PLAYER": player, "ACTIONS": len(numbers)}
-    return _filled(LEARN_PRIOR, {**marks, "GAIN": _indented(gain, 8), "MOVE": _indented(move, 4)})
+    return filled(LEARN_PRIOR, {**marks, "GAIN": _indented(gain, 8), "MOVE": _indented(move, 4)})
 
 
 def _best(street: Street, player: int) -> str:
@@ -306,7 +242,7 @@ def _best(street: Street, player: int) -> str:
     if len(street.onward):
         marks = {"ARGUMENTS": FOLD_COLUMNS_ARGUMENTS, "FIND": FOLD_COLUMNS}
     marks |= {"PLAYER": player, "COLUMNS": len(columns_of(street, player).folds)}
-    return _filled(BEST, {**marks, "TREE": _indented(code, 4)})
+    return filled(BEST, {**marks, "TREE": _indented(code, 4)})
 
 
 def _value(street: Street, player: int) -> str:
@@ -337,4 +273,4 @@ def _value(street: Street, player: int) -> str:
     if len(street.onward):
         arguments, each = FOLD_COLUMNS_ARGUMENTS, EACH_HOLDING
         marks["COLUMNS"] = len(columns_of(street, player).folds)
-    return _filled(VALUE, {"ARGUMENTS": arguments, "EACH": each, **marks})
+    return filled(VALUE, {"ARGUMENTS": arguments, "EACH": each, **marks})

@@ -16,14 +16,14 @@ import numpy as np
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, ClassBatch
-from counterplay.poker.vector.cfr_br_source import (
-    CHUNK,
+from counterplay.poker.vector.cfr_br_source import CHUNK, street_source
+from counterplay.poker.vector.cuda_columns import (
     SUMS,
     action_numbers,
+    columns_of,
     range_columns,
-    street_source,
+    round_up,
 )
-from counterplay.poker.vector.cuda_columns import columns_of, round_up
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import Step
 

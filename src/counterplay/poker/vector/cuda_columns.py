@@ -12,7 +12,11 @@ from typing import Any, NamedTuple
 
 from counterplay.core.kernels.device import Device
 from counterplay.poker.betting.betting import NO_FOLD
+from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.public_tree import Street
+
+#: Rows of sums over the holdings with each card, and over all, to a multiple of 8.
+SUMS = -(-(N_CARDS + 1) // 8) * 8
 
 
 class Columns(NamedTuple):
@@ -40,6 +44,17 @@ class Columns(NamedTuple):
 def children(street: Street, k: int) -> range:
     """Returns the children of a node."""
     return range(int(street.first_child[k]), int(street.first_child[k + 1]))
+
+
+def decisions_of(street: Street, player: int) -> list[int]:
+    """Returns the decision nodes of a player."""
+    return [k for k, actor in enumerate(street.player.tolist()) if actor == player]
+
+
+def action_numbers(street: Street, player: int) -> dict[int, int]:
+    """Returns numbers for the nodes that a player's actions lead to."""
+    below = [c for k in decisions_of(street, player) for c in children(street, k)]
+    return {c: j for j, c in enumerate(below)}
 
 
 def columns_of(street: Street, player: int) -> Columns:
@@ -95,6 +110,58 @@ def tree_code(
     return lines
 
 
+class RangeColumns(NamedTuple):
+    """The opponent's own action sequences at terminals of the last street: those with a showdown,
+    and those with only a fold. Showdowns from `shared` on have a fold too, of the other player."""
+
+    showdowns: list[int]
+    folds: list[int]
+    shared: int
+
+
+def range_columns(street: Street, player: int) -> RangeColumns:
+    """Returns the columns for a player's values."""
+    sequence = street.sequence[1 - player]
+    shown = street.folded[street.terminals] == NO_FOLD
+    showdowns = {int(sequence[k]) for k in street.terminals[shown]}
+    folds = {int(sequence[k]) for k in street.terminals[~shown]}
+    alone = sorted(showdowns - folds)
+    return RangeColumns([*alone, *sorted(showdowns & folds)], sorted(folds - showdowns), len(alone))
+
+
+def terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]:
+    """Returns code for the values of `tree_code`'s columns on the last street."""
+    fold = "class_at_" if of_class else "at_"
+    ranges, columns = range_columns(street, player), columns_of(street, player)
+
+    def code(k: int) -> str:
+        sequence = int(street.sequence[1 - player, k])
+        if street.folded[k] == NO_FOLD:
+            return f"at_showdown({k}, {ranges.showdowns.index(sequence)})"
+        if sequence in ranges.showdowns:
+            return f"{fold}own_fold({k}, {ranges.showdowns.index(sequence)})"
+        return f"{fold}fold({k}, {ranges.folds.index(sequence)})"
+
+    named = {f"showdown({j})": code(k) for j, k in enumerate(columns.showdowns)}
+    named |= {f"fold({j})": code(k) for j, k in enumerate(columns.folds)}
+    both = {f"both({j})": f"({code(s)} + {code(f)})" for j, (s, f) in enumerate(columns.both)}
+    return named | both
+
+
+def tree_of_terminals(
+    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
+    of_class: bool = False,
+) -> list[str]:  # fmt: skip
+    """Returns `tree_code` with the values of terminals from products with ranges."""
+    terminals, lines = terminal_code(street, player, of_class), []
+    for line in tree_code(street, player, own, onward):
+        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
+        for name, code in terminals.items():
+            line = line.replace(f" {name}", f" {code}")
+        lines.append(line)
+    return lines
+
+
 class Products(NamedTuple):
     """Arrays of columns: showdowns alone, folds alone, both together."""
 
@@ -119,6 +186,13 @@ def multiply(device: Device, meetings: Any, classes: int, reach: Products, out: 
     for right, result, begin in zip(reach, out, (0, folds, 0), strict=True):
         if right.shape[2]:
             device.multiply(meetings[:, :, begin : begin + right.shape[1]], right, result)
+
+
+def filled(source: str, marks: dict[str, object]) -> str:
+    """Replaces every @NAME@ in a source."""
+    for name, value in marks.items():
+        source = source.replace(f"@{name}@", str(value))
+    return source
 
 
 def round_up(number: int, by: int = 8) -> int:
@@ -192,4 +266,14 @@ extern "C" __global__ void meetings(const unsigned* __restrict__ words,
     if (showdown) put_twice(out, at, classes, more);
     put_twice(out, at + (showdown ? 2 * classes : 0), classes, all);
 }
+"""
+
+#: Values of terminals to a holding, from products with the opponent's ranges and sums by card.
+TERMINALS = r"""
+#define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
+#define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
+    - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)
+#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c, range_of((c) * COLUMN)))
+#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c, \
+    range_of(SHOWDOWN_WIDTH + (c) * COLUMN)))
 """

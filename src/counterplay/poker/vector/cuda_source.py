@@ -7,7 +7,13 @@ neighbouring numbers. Tables are planes: [node an action leads to][bucket][start
 
 from __future__ import annotations
 
-from counterplay.poker.vector.cuda_columns import children, columns_of, tree_code
+from counterplay.poker.vector.cuda_columns import (
+    action_numbers,
+    children,
+    columns_of,
+    filled,
+    tree_code,
+)
 from counterplay.poker.vector.public_tree import Street
 
 EXACT_STREET = r"""
@@ -262,12 +268,6 @@ def _decisions(street: Street, player: int | None = None) -> list[int]:
     return [k for k, p in enumerate(street.player.tolist()) if p >= 0 and player in (None, p)]
 
 
-def gain_index(street: Street, player: int) -> dict[int, int]:
-    """Returns numbers for the nodes that a player's actions lead to."""
-    nodes = [c for k in _decisions(street, player) for c in children(street, k)]
-    return {c: g for g, c in enumerate(nodes)}
-
-
 def _policy_code(street: Street) -> str:
     lines = []
     for k in _decisions(street):
@@ -329,19 +329,12 @@ def _tree_code(street: Street, player: int) -> list[str]:
     return tree_code(street, player, lambda node: f"o{node}", onward)
 
 
-def filled(source: str, marks: dict[str, object]) -> str:
-    """Replaces every @NAME@ in a source."""
-    for name, value in marks.items():
-        source = source.replace(f"@{name}@", str(value))
-    return source
-
-
 def _lines(code: list[str], indent: int) -> str:
     return "\n".join(" " * indent + line for line in code)
 
 
 def _up_code(street: Street, player: int) -> str:
-    gains = gain_index(street, player)
+    gains = action_numbers(street, player)
     write = f"gains[((size_t)chunk * {len(gains)} + g) * PLANE + at] = gain[g];"
     marks = {
         "NAME": f"up{player}",
@@ -355,7 +348,7 @@ def _up_code(street: Street, player: int) -> str:
 
 
 def _update_code(street: Street, player: int) -> str:
-    gains = gain_index(street, player)
+    gains = action_numbers(street, player)
     code = []
     for k in _decisions(street, player):
         below, line = children(street, k), int(street.sequence[player, k])

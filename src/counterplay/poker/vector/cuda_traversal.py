@@ -19,10 +19,16 @@ import numpy as np
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
-from counterplay.poker.vector.cfr_br_kernels import TERMINALS
-from counterplay.poker.vector.cfr_br_source import SUMS, range_columns, tree_of_terminals
-from counterplay.poker.vector.cuda_columns import SOURCE, round_up
-from counterplay.poker.vector.cuda_source import EXACT_STREET, EXACT_VALUES, filled
+from counterplay.poker.vector.cuda_columns import (
+    SOURCE,
+    SUMS,
+    TERMINALS,
+    filled,
+    range_columns,
+    round_up,
+    tree_of_terminals,
+)
+from counterplay.poker.vector.cuda_source import EXACT_STREET, EXACT_VALUES
 from counterplay.poker.vector.flop_boards import FlopBoards
 from counterplay.poker.vector.flop_values import PreparedQuery as ExactQuery
 from counterplay.poker.vector.holding_classes import (

@@ -2,25 +2,33 @@
 
 An abstract strategy is evaluated in the unabstracted game: a best response sees its real cards, as
 in the exploitability of Johanson et al. 2011. With `flops=40` the result is an estimate from a
-sample of flops (`flop_sums.py`).
+sample of flops (`flop_sums.py`); beside a `KnownPlayer` it is a narrow one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress, shown
+from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.poker.holdem.table import Table, strategy_table
-from counterplay.poker.vector.flop_sums import cpu_hours, sample_flops, sum_all_flops
+from counterplay.poker.vector.flop_sums import (
+    FlopSample,
+    control_variate,
+    cpu_hours,
+    sample_flops,
+    stored_flops,
+    sum_all_flops,
+)
 from counterplay.poker.vector.flop_values import (
     BACKENDS,
     Alternative,
@@ -52,19 +60,85 @@ def vector_values(
     """Returns the value of each query: a number, or an estimate when `flops` is given."""
     mixed = any(query.alternative is not None or query.policies for query in queries)
     device = check_traversal(game, backend, flops, seed, queries=len(queries), mixed=mixed)
+    prepared, traverse = _prepared_traversal(game, queries, device)
+    with shown(progress) as progress:
+        if flops is None:
+            return sum_all_flops(prepared, device, progress, traverse)
+        samples = sample_flops(prepared, flops, seed, progress, traverse)
+        return [sample.estimate() for sample in samples]
+
+
+def _prepared_traversal(
+    game: Game, queries: Sequence[ValueQuery], device: bool
+) -> tuple[list[PreparedQuery], Callable[[list[int]], FlopValues]]:
     for query in queries:
         for table in (query.against, query.own):
             if isinstance(table, Table):
                 check_suits(table.cards)
     prepared = [_prepare(game, query) for query in queries]
-    traverse = partial(_traverse, prepared, device)
     cluster = None if device else current()
     if cluster is not None and all(_can_be_sent(game, query) for query in queries):
-        traverse = partial(_traverse_remotely, cluster, game, queries)
+        return prepared, partial(_traverse_remotely, cluster, game, queries)
+    return prepared, partial(_traverse, prepared, device)
+
+
+class KnownPlayer(NamedTuple):
+    """A player whose exploitability over every board, b1 + b2 in sb/h, is known."""
+
+    name: str
+    table: Table
+    exploitability: float
+
+
+def known_samples(
+    game: Game,
+    known: KnownPlayer,
+    flops: int,
+    backend: str = "auto",
+    seed: int = 0,
+    progress: ShareCallback = no_progress,
+) -> list[FlopSample]:
+    """Returns what best responses of both seats win from a known player on the flops drawn, for
+    `control_variate`. The values of flops stay in the cache folder."""
+    device = check_traversal(game, backend, flops, seed, queries=2)
+    queries = [ValueQuery(player, known.table) for player in (0, 1)]
+    prepared, traverse = _prepared_traversal(game, queries, device)
+    traverse = stored_flops(prepared, device, traverse)
+    return sample_flops(prepared, flops, seed, progress, traverse)
+
+
+class ExploitabilityOnFlops(NamedTuple):
+    """What best responses win on a sample of flops, and their sum beside a known player."""
+
+    best_responses: list[FlopEstimate]
+    exploitability: FlopEstimate
+
+
+def exploitability_beside(
+    game: Game,
+    strategy: Strategy | Mixture | Table,
+    known: KnownPlayer,
+    flops: int,
+    backend: str = "auto",
+    seed: int = 0,
+    progress: ShareCallback = no_progress,
+) -> ExploitabilityOnFlops:
+    """Returns the exploitability, b1 + b2, estimated beside a known player on the same flops."""
+    table, alternative = tables_of(strategy)
+    queries = [ValueQuery(player, table, None, alternative) for player in (0, 1)]
+    mixed = alternative is not None
+    device = check_traversal(game, backend, flops, seed, queries=2, mixed=mixed)
     with shown(progress) as progress:
-        if flops is None:
-            return sum_all_flops(prepared, device, progress, traverse)
-        return sample_flops(prepared, flops, seed, progress, traverse)
+        beside = known_samples(game, known, flops, backend, seed, lambda x: progress(x / 2))
+        prepared, traverse = _prepared_traversal(game, queries, device)
+        half = partial(_second_half, progress)
+        samples = sample_flops(prepared, flops, seed, half, traverse)
+    total = control_variate(samples, beside, known.exploitability)
+    return ExploitabilityOnFlops([sample.estimate() for sample in samples], total)
+
+
+def _second_half(progress: ShareCallback, share: float) -> None:
+    progress((1.0 + share) / 2)
 
 
 def _prepare(game: Game, query: ValueQuery) -> PreparedQuery:

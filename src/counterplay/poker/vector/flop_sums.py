@@ -5,18 +5,20 @@ continue from it. An estimate is a `FlopEstimate` from flops drawn in strata (th
 and suits they show), in proportion to their weight. Its interval is that of a stratified mean, with
 the play before the flop fixed. A best response chooses that play on the flops drawn, which is
 biased upwards; the bias is measured by choosing on one half of the flops and paying on the other.
+`control_variate` narrows the interval by another player's values on the same flops, whose value
+over all flops is known.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.progress import ShareCallback
-from counterplay.core.base.store import Piece, Slot, cached_store, digest, write_or_warn
+from counterplay.core.base.store import Piece, Slot, Store, cached_store, digest, write_or_warn
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
@@ -71,8 +73,18 @@ def sum_all_flops(
     return results
 
 
+def flop_store() -> Store:
+    """Returns the store of values of flops."""
+    return cached_store("exact-values", "counterplay.poker.vector")
+
+
 def flops_draft(queries: list[PreparedQuery], device: bool) -> Slot:
     """Returns where the sums over finished flops are stored: under everything they depend on."""
+    return flop_store().draft("flops", flops_recipe(queries, device))
+
+
+def flops_recipe(queries: list[PreparedQuery], device: bool) -> dict[str, Any]:
+    """Returns everything that values of flops depend on."""
     hashes: dict[int, str] = {}  # by identity, since most tables share their cards
 
     def hashed(table: Table) -> list[str]:
@@ -94,9 +106,7 @@ def flops_draft(queries: list[PreparedQuery], device: bool) -> Slot:
             "alternative": alternative and [hashed(alternative.table), alternative.share],
         }
 
-    store = cached_store("exact-values", "counterplay.poker.vector")
-    backend = "cuda" if device else "cpu"
-    return store.draft("flops", {"backend": backend, "queries": [recipe(q) for q in queries]})
+    return {"backend": "cuda" if device else "cpu", "queries": [recipe(q) for q in queries]}
 
 
 def _read_draft(
@@ -150,28 +160,77 @@ def draw_flops(query: PreparedQuery, n: int, seed: int) -> list[tuple[np.ndarray
     return drawn
 
 
+class FlopSample(NamedTuple):
+    """The value of a query in a sample of flops. `flops`: for each stratum what the query would be
+    worth if every flop were like one drawn, with the play before the flop fixed (float64[drawn]),
+    and its share of all flops; the value is their mean. `excess`: by how much a best response that
+    chooses on one half of the flops and is paid on the other has less."""
+
+    value: float
+    excess: float
+    flops: list[tuple[np.ndarray, float]]
+
+    def estimate(self, fitted: int = 0) -> FlopEstimate:
+        """Returns the value with its interval, after fitting so many coefficients."""
+        drawn = sum(len(values) for values, _ in self.flops)
+        error = stratified_half(self.flops, fitted)
+        return FlopEstimate(self.value, error, max(self.excess, 0.0), drawn)
+
+    def plus(self, other: FlopSample, factor: float = 1.0) -> FlopSample:
+        """Returns the sum with a multiple of another one on the same flops."""
+        both = zip(self.flops, other.flops, strict=True)
+        return FlopSample(
+            self.value + factor * other.value,
+            self.excess + factor * other.excess,
+            [(values + factor * others, share) for (values, share), (others, _) in both],
+        )
+
+
+def control_variate(
+    samples: Sequence[FlopSample], known: Sequence[FlopSample], exact: float
+) -> FlopEstimate:
+    """Returns the sum of `samples`, corrected by what the sum of `known`, of a player on the same
+    flops, is off its `exact` value: X - c (Y - exact), with the c that leaves the least variance
+    (the combined regression estimate of a stratified sample), which costs a degree of freedom.
+    Choosing before the flop makes both too high, so the bias mostly goes, too."""
+    one, other = _sum(samples), _sum(known)
+    shared = within = 0.0
+    for (values, share), (others, _) in zip(one.flops, other.flops, strict=True):
+        (_, between), (_, spread) = share**2 * np.cov(values, others) / len(values)
+        shared, within = shared + float(between), within + float(spread)
+    factor = shared / within if within > 0.0 else 1.0
+    return one.plus(other, -factor).estimate(fitted=1) + factor * exact
+
+
+def _sum(samples: Sequence[FlopSample]) -> FlopSample:
+    total = samples[0]
+    for sample in samples[1:]:
+        total = total.plus(sample)
+    return total
+
+
 def sample_flops(
     queries: list[PreparedQuery], n: int, seed: int, progress: ShareCallback, traverse: Traversal
-) -> list[float]:
-    """Returns an estimate of the game value of each query from n flops."""
+) -> list[FlopSample]:
+    """Returns the value of each query in a sample of n flops."""
     drawn = draw_flops(queries[0], n, seed)
     flops = sorted({int(flop) for members, _ in drawn for flop in members})
     values: dict[int, list[np.ndarray]] = {}
     for flop, of_queries in traverse(flops):
         values[flop] = of_queries
         progress(len(values) / len(flops))
-    estimates: list[float] = []
+    samples = []
     for k, query in enumerate(queries):
         strata = [
             (np.array([values[int(flop)][k] for flop in members]), share)
             for members, share in drawn
         ]
-        estimates.append(estimate(query, strata))
-    return estimates
+        samples.append(flop_sample(query, strata))
+    return samples
 
 
-def estimate(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) -> FlopEstimate:
-    """Returns an estimate from the values of the flops drawn in each stratum and its share."""
+def flop_sample(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) -> FlopSample:
+    """Returns a sample from the values of the flops drawn in each stratum and its share."""
     weight = float(query.weight.sum())
 
     def total(parts: list[np.ndarray]) -> np.ndarray:
@@ -189,6 +248,29 @@ def estimate(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) -> Fl
     ]
     halves = [[values[k::2] for values, _ in strata] for k in (0, 1)]
     crossed = [query.payoff(total(halves[1 - k]), total(halves[k])) for k in (0, 1)]
-    bias = max(value - float(np.mean(crossed)), 0.0) if query.best else 0.0
-    drawn = sum(len(values) for values, _ in strata)
-    return FlopEstimate(value, stratified_half(single), bias, drawn)
+    return FlopSample(value, value - float(np.mean(crossed)) if query.best else 0.0, single)
+
+
+def stored_flops(queries: list[PreparedQuery], device: bool, traverse: Traversal) -> Traversal:
+    """Returns a traversal that reads the values of flops from the cache folder, or puts them there:
+    for a player that others are measured beside."""
+    recipe = flops_recipe(queries, device)
+    shape = {f"value{k}": (query.groups, N_HOLDINGS, LANES) for k, query in enumerate(queries)}
+
+    def slot(flop: int) -> Slot:
+        return flop_store().slot("flop", {**recipe, "flop": flop})
+
+    def read_or_traverse(flops: list[int]) -> Iterator[tuple[int, list[np.ndarray]]]:
+        missing = []
+        for flop in flops:
+            piece = slot(flop).read()
+            if piece is not None and {k: v.shape for k, v in piece.arrays.items()} == shape:
+                yield flop, [piece.arrays[name] for name in shape]
+            else:
+                missing.append(flop)
+        for flop, values in traverse(missing) if missing else ():
+            arrays = dict(zip(shape, values, strict=True))
+            write_or_warn(slot(flop), Piece(None, arrays), f"flop {flop} stays")
+            yield flop, values
+
+    return read_or_traverse

@@ -20,13 +20,14 @@ from counterplay.core.parallel.pool import Algorithm, PoolProgress, Worker, Work
 from counterplay.poker.vector.cuda_columns import (
     SOURCE,
     Products,
+    action_numbers,
     children,
     columns_of,
     empty_products,
     multiply,
     round_up,
 )
-from counterplay.poker.vector.cuda_source import gain_index, street_source
+from counterplay.poker.vector.cuda_source import street_source
 from counterplay.poker.vector.holding_classes import (
     MAX_CLASSES,
     BoardSource,
@@ -280,7 +281,7 @@ class _BatchTraversal:
         """Returns the values at the starts of a street; updates its tables."""
         pool, device, street = self.pool, self.device, self.pool.streets[s]
         restriction, values = pool.restriction, self._column_values(s, player, y)
-        gains = len(gain_index(street.street, player))
+        gains = len(action_numbers(street.street, player))
         chunks = max(1, min(self.boards, BUSY // (street.starts * street.buckets)))
         each = -(-self.boards // chunks)
         chunks = -(-self.boards // each)

@@ -1,0 +1,69 @@
+"""What `evaluate` prints about strategies of hold'em: measured on flops, or certified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.app.cli import display
+from counterplay.app.cli.display import named
+
+
+def best_response_name(game: Any, player: int) -> str:
+    return named(f"best response of {game.seats[player]}", f"best_response_of_player_{player + 1}")
+
+
+def holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a strategy for hold'em, or of the table of a bot."""
+    from counterplay.poker.vector import evaluation
+
+    seat = getattr(profile, "player", None)
+    players = [0, 1] if seat is None else [1 - seat]
+    known = _announced(game, profile, players, options) if "flops" in options else None
+    with display.share_progress(display.TRAVERSING) as progress:
+        options["progress"] = lambda share: progress(share, f"{share:.0%} of the flops")
+        if known is None:
+            values = evaluation.best_response_values(game, profile, players, **options)
+            total = sum(values)
+        else:
+            found = evaluation.exploitability_beside(game, profile, known, **options)
+            values, total = [*found[0]], found[1]
+    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
+    for player, value in zip(players, values, strict=True):
+        facts |= display.measured_fact(best_response_name(game, player), value, "high")
+    if seat is None:
+        facts |= display.measured_fact(display.exploitability_name(game), total, "high")
+        same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
+        facts |= display.measured_fact(same, display.MILLIBETS * total, "high")
+    else:
+        facts["meant for"] = display.seat_text(game, seat)
+        facts |= display.measured_fact("worst case", -values[0], "low")
+    if known is not None:
+        certified = f"{display.MILLIBETS * known.exploitability:g} mb/g over every board"
+        facts["control variate"] = f"{known.name}, {certified}"
+    return facts | display.flops_fact(values[0])
+
+
+def _announced(game: Any, profile: Any, players: list[int], options: dict[str, Any]) -> Any:
+    """Says how long an estimate takes and how wide it will be; the known player beside it."""
+    from counterplay.poker.bots.known import announcement, known_player
+    from counterplay.poker.vector.evaluation import check_traversal, tables_of
+
+    check_traversal(game, **options, queries=len(players))
+    with display.status("reading the known player"):
+        known = known_player(game, tables_of(profile)[0]) if len(players) == 2 else None
+    backend = options.get("backend", "auto")
+    display.err.print(announcement(game, backend, options["flops"], len(players), known))
+    return known
+
+
+def certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
+    """The exploitability of a shipped strategy, which was measured when it was trained."""
+    shipped.on(game)  # an error for another game or a damaged file
+    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
+    facts[display.exploitability_name(game)] = shipped.exploitability
+    same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
+    facts[same] = shipped.mb_per_game
+    trained = f"{shipped.algorithm}, {shipped.iterations:,} iterations, {shipped.date}"
+    facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
+    facts["measure again"] = display.suggested("evaluate", shipped.name, "--method", "exact")
+    return facts

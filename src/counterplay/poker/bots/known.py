@@ -1,0 +1,46 @@
+"""The known player beside which others are measured on a sample of flops: a shipped strategy, whose
+exploitability was measured over every board."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.core.forms.game import Game
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.betting.betting import LIMIT
+from counterplay.poker.bots.shipped import strategies
+from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.vector.evaluation import FLOPS, KnownPlayer, check_traversal
+from counterplay.poker.vector.flop_sums import cpu_hours
+
+#: Half an interval in mb/g to announce, from 24 flops: alone, as the players on 48 flops in
+#: benchmarks/cfr_br.csv; beside a known player, as p = 0 in benchmarks/holdem_frontier.csv.
+ANNOUNCED_FLOPS, ALONE, BESIDE = 24, 30.0, 21.0
+
+
+def known_player(game: Game, player: object) -> KnownPlayer | None:
+    """A shipped strategy beside which another player of limit hold'em is measured: of the same game
+    if there is one, and never the player itself."""
+    if game.rules.tree.rules != LIMIT or not game.rules.abstraction.deck.full:
+        return None
+    for one in sorted(strategies(), key=lambda one: one.game != game.name):
+        known = strategy_table(one.strategy)
+        if not (isinstance(player, Table) and np.array_equal(known.policy, player.policy)):
+            return KnownPlayer(one.name, known, one.exploitability)
+    return None
+
+
+def announcement(
+    game: Game, backend: str, flops: int, queries: int, known: KnownPlayer | None
+) -> str:
+    """The time and the width of an estimate of the exploitability, as a sentence."""
+    time = "take seconds to minutes on a device"
+    if not check_traversal(game, backend, flops, queries=queries):
+        minutes = 60 * cpu_hours(queries + 2 * (known is not None)) * flops / FLOPS
+        time = f"take about {max(minutes, 1.0):.0f} minutes on {cores()} processors"
+    half = (BESIDE if known else ALONE) * (ANNOUNCED_FLOPS / flops) ** 0.5
+    beside = f" beside {known.name}, whose values are stored for the next time," if known else ""
+    return (
+        f"{flops} flops{beside} {time}; expect about ± {half:.0f} mb/g for a player near "
+        "equilibrium, several times that for a weak one. Ctrl-C stops."
+    )
