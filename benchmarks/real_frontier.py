@@ -6,8 +6,8 @@ cards: rnr with adversary="real", for several p. Needs a CUDA device.
 The model, of `poki` or `sparbot`, is learnt from 20,000 hands against `probe`, in the card
 abstraction of `--model-game`; a file is a model of its own. For each p both seats are trained, each
 for half of the seconds, from where the p before ended. FOLDER gets the model, a strategy for each p
-in a small file, and real_frontier.csv: winnings from the model in a match, and the risk, mb/g
-averaged over the seats, with half their 95% intervals (0: exact). On flops the risk is measured
+in a small file, and real_frontier.csv: winnings in matches with the model and with the bot itself,
+sb/h, and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). On flops the risk is measured
 beside the shipped strategy of the same card abstraction, whose risk is known. A strategy that is
 there is not trained again, so `--exact` may follow in a call of its own.
 """
@@ -40,12 +40,13 @@ from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_besi
 
 HEADER = [
     "model", "game", "p", "seconds", "iterations", "flops", "won_sb", "won_error",
-    "risk_mb_per_game", "risk_error",
+    "won_from_bot", "bot_error", "risk_mb_per_game", "risk_error",
 ]  # fmt: skip
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
 GAME = "holdem(buckets=100,kind=emd)"
 OBSERVED = 20_000
 HANDS = 20_000_000  # of a match with the model
+BOT_HANDS = 200_000  # with the bot itself
 FLOPS_SEED = 3
 BEGUN = time.monotonic()
 
@@ -75,9 +76,9 @@ def model_of(name: str, game: str, folder: Path) -> cp.Strategy:
     return learnt
 
 
-def winnings(strategy: cp.Strategy, model: cp.Strategy, hands: int) -> list[float]:
-    """Winnings from the model in sb/h, in a match of duplicate deals, and half the interval."""
-    result = cp.play_match(strategy.game, strategy, model, hands, FLOPS_SEED)
+def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> list[float]:
+    """Winnings from a player in sb/h, in a match of duplicate deals, and half the interval."""
+    result = cp.play_match(strategy.game, strategy, player, hands, FLOPS_SEED)
     return [round(result.mean, 5), round(1.96 * result.standard_error, 5)]
 
 
@@ -147,7 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
         strategy, facts = read_quantised(path, game), read_facts(path)
         row: list[object] = [name, game.name, p, facts["seconds"], facts["iterations"]]
-        won = winnings(strategy, model, given.hands)
+        won: list[object] = [*winnings(strategy, model, given.hands)]
+        won += ["", ""] if Path(given.model).exists() else winnings(strategy, name, BOT_HANDS)
         for flops in [given.flops] * (given.flops > 0) + [0] * given.exact:
             numbers = [*won, *risk(strategy, flops, given.backend)]
             add_row(given.out / "real_frontier.csv", [*row, flops or "all", *numbers])

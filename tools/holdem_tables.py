@@ -104,13 +104,21 @@ def real_adversary_table() -> str:
         [
             row["model"],
             f"{float(row['p']):g}",
+            f"`{row['game']}`",
             f"{float(row['won_sb']):+.3f} ± {float(row['won_error']):.3f}",
+            _won_from_bot(row),
             f"{float(row['risk_mb_per_game']):,.0f} ± {float(row['risk_error']):.0f}",
             f"{float(row['seconds']):.0f}",
         ]
         for row in _rows("real_frontier")
     ]
-    return table(["model of", "p", "wins", "and risks", "seconds"], lines)
+    header = ["model of", "p", "buckets", "wins", "from the bot itself", "and risks", "seconds"]
+    return table(header, lines)
+
+
+def _won_from_bot(row: dict[str, str]) -> str:
+    won = row["won_from_bot"]
+    return f"{float(won):+.3f} ± {float(row['bot_error']):.3f}" if won else ""
 
 
 def by_clock_table() -> str:

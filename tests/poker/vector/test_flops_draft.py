@@ -48,6 +48,7 @@ def prepared(**changes: Any) -> Any:
         tree=TREE,
         dtype=dtype,
         player=query.player,
+        tables=(query.against, query.own),
         full=True,
         deck=np.array(FULL.cards),
         groups=1,
