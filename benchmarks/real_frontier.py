@@ -7,9 +7,9 @@ The model, of `poki` or `sparbot`, is learnt from 20,000 hands against `probe`, 
 abstraction of `--model-game`; a file is a model of its own. For each p both seats are trained, each
 for half of the seconds, from where the p before ended. FOLDER gets the model, a strategy for each p
 in a small file, and real_frontier.csv: winnings in matches with the model and with the bot itself,
-sb/h, and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). On flops the risk is measured
-beside the shipped strategy of the same card abstraction, whose risk is known. A strategy that is
-there is not trained again, so `--exact` may follow in a call of its own.
+sb/h, and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). On flops
+the risk is measured beside the shipped strategy of the same card abstraction, whose risk is known.
+A strategy that is there is not trained again, so `--exact` may follow in a call of its own.
 """
 
 from __future__ import annotations
