@@ -322,7 +322,8 @@ def test_stopping_a_process_of_its_own(number: int, tmp_path: Path) -> None:
     if not out:  # it came while kernels were loaded
         assert error == "stopped before a hand was played; there is no result\n"
         return
-    assert error == ""
+    # where no test before it has compiled the kernels, it says that it does
+    assert [line for line in error.splitlines() if not line.startswith("compiling")] == []
     facts = json.loads(out)
     assert facts["stopped"] is True
     assert facts["interval"][0] < facts["mean"] < facts["interval"][1]
