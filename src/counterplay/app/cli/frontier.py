@@ -65,9 +65,7 @@ def frontier(
         _resume_frontier(context, resume, (max_exploitability, max_risk), as_json)
         return
     if model is None:
-        raise BadParameter(
-            "whose model? For example: counterplay frontier uniform --game kuhn"
-        )
+        raise BadParameter("whose model? For example: counterplay frontier uniform --game kuhn")
     try:
         values = [float(text) for text in ps.split(",")]
     except ValueError:
@@ -86,7 +84,8 @@ def frontier(
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     kept = folder if loaded.evaluator.on_request and ray is None else None
     work = partial(compute, loaded, opponent, values, folder=kept, **options)
-    _run_frontier(work, folder, kept is not None, limit, as_json)
+    done = _run_frontier(work, folder, kept is not None, len(values))
+    _show_frontier(*done, limit, folder, as_json)
 
 
 def _resume_frontier(
@@ -99,14 +98,17 @@ def _resume_frontier(
     allowed = ["resume", "max_exploitability", "max_risk", "as_json"]
     opt.refuse_others(context, allowed, "--resume takes everything but a limit from the folder")
     with display.status(f"loading {folder}"):
-        limit = risk_limit(read_question(folder).parameters.game, *limits)
-    _run_frontier(partial(resume_frontier, folder), folder, True, limit, as_json)
+        question = read_question(folder)
+        limit = risk_limit(question.parameters.game, *limits)
+    work = partial(resume_frontier, folder)
+    done = _run_frontier(work, folder, True, len(question.values))
+    _show_frontier(*done, limit, folder, as_json)
 
 
 def _run_frontier(
-    work: Callable[..., Any], folder: Path, kept: bool, limit: float | None, as_json: bool
-) -> None:
-    """Computes a frontier and shows it; after Ctrl-C the points that are done."""
+    work: Callable[..., Any], folder: Path, kept: bool, many: int
+) -> tuple[Any, bool]:
+    """Computes a frontier; after Ctrl-C the points that are done, and that it was stopped."""
     hint = f"; {display.resume_hint('frontier', folder)}" if kept else ""
     try:
         with display.share_progress("frontier") as progress:
@@ -116,15 +118,21 @@ def _run_frontier(
         err.print(f"stopped before the first value of p was done{saved}")
         raise typer.Exit(130) from None
     if stopped:
-        done = f"{len(curve.points)} values of p that were done"
+        done = f"{len(curve.points)} of {many} values of p that were done"
         err.print(f"stopped; this is the curve of the {done}{hint or '.'}")
-    _show_frontier(curve, limit, folder, as_json)
+    return curve, stopped
+
+
+def _show_frontier(
+    curve: Any, stopped: bool, limit: float | None, folder: Path, as_json: bool
+) -> None:
+    """Writes the files and prints the table, with a recommended p within `limit`."""
+    _write_frontier(curve, limit, folder, as_json)
     if stopped:
         raise typer.Exit(130)
 
 
-def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
-    """Writes the files and prints the table, with a recommended p within `limit`."""
+def _write_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
     curve.save_csv(folder / "frontier.csv")
     curve.plot(folder / "frontier.png")
     advice = mixture = None

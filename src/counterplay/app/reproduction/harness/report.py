@@ -379,6 +379,11 @@ STORIES: dict[str, Story] = {
         "(left) and by visits of information sets (right). Finer buckets can express more, and "
         "need longer to train. So the best number depends on the time there is.",
     ),
+    "fig6-holdem": Story(
+        "",
+        "The curve of Figure 6 in limit hold'em, from committed points: trained on a GPU and not "
+        "here. A response that learnt against an adversary who sees its cards risks far less.",
+    ),
     "by-size": Story(
         "",
         "Each family of games grows until a tree no longer fits. Up to there the table compares "
