@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import (
-    Experiment,
-    Outcome,
-    ResultTable,
-    stage_progress,
-)
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable, Story
 from counterplay.app.reproduction.harness.judge import (
     Claim,
     Interval,
@@ -43,7 +38,7 @@ from counterplay.app.reproduction.models import (
     response_point,
 )
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.frontier import PAPER_PS
 
@@ -127,7 +122,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     plan = [(name, one) for one in _plan(scale) for name in GAMES]
     curves = [
-        one.points(name, one.ps, scale, store, stage_progress(progress, k, len(plan)))
+        one.points(name, one.ps, scale, store, stage(progress, k, len(plan)))
         for k, (name, one) in enumerate(plan)
     ]
 
@@ -202,7 +197,16 @@ def _label_ps(axis: Any, curve: ResponseCurve, x: list[float], y: list[float]) -
 RNR_SECONDS = {"quick": 0.5, "paper": 3.0}  # of one response
 TITLE = "Figure 6: exploitation against exploitability"
 SECONDS = {"quick": 27, "paper": 350}  # on two cores
-EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=2, meaning=MEANING)
+STORY = Story(
+    "Curves of gain against risk for p = 0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97 and 1 in OCP(500), "
+    "Goofspiel, Bluff and Princess and Monster. No numbers are given.",
+    "Trust in the model buys winnings from the model at the price of being exploitable. RNR at "
+    "full width, which is exact, is judged; MCRNR is beside it. How much the last step of p "
+    "costs depends on the game and on how good the model is.",
+)
+EXPERIMENT = Experiment(
+    "fig6", TITLE, run, SECONDS, _jobs, order=7, priority=2, meaning=MEANING, story=STORY
+)
 
 
 BOOST_PS = (0.5, 0.7, 0.8)

@@ -27,9 +27,8 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    prefixed_progress,
+    Story,
     source_version,
-    stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import Claim, Interval, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
@@ -42,7 +41,7 @@ from counterplay.app.reproduction.models import (
     model_job,
 )
 from counterplay.core.base.plotting import band, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, stage
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
@@ -115,7 +114,7 @@ class ConvergencePoint(NamedTuple):
     gap: float  # exploitability of the restricted games, summed over seats
 
 
-Run = Sequence[ConvergencePoint]
+RunPoints = Sequence[ConvergencePoint]
 
 
 class Trace(NamedTuple):
@@ -124,7 +123,7 @@ class Trace(NamedTuple):
     game: str
     method: Method
     seed: int
-    rows: Run
+    rows: RunPoints
 
 
 # the rule
@@ -133,7 +132,7 @@ EARLY, LATE = 0.5, 0.1  # share of the gap of uniform play
 NODES, WALK, OURS = "nodes", "seconds, RNR walking its tree", "seconds, RNR on the sequence form"
 
 
-def to_reach(run: Run, share: float, cost: str) -> Interval:
+def to_reach(run: RunPoints, share: float, cost: str) -> Interval:
     """Nodes or seconds until the gap is at most this share of that of uniform play. The interval
     is that between the last measurement above it and the first at or below it."""
     for before, row in itertools.pairwise(run):
@@ -144,7 +143,7 @@ def to_reach(run: Run, share: float, cost: str) -> Interval:
     return Interval(math.inf, float(getattr(run[-1], cost)), math.inf)
 
 
-def ratio(full: Run, sampled: Sequence[Run], share: float, cost: str) -> Interval:
+def ratio(full: RunPoints, sampled: Sequence[RunPoints], share: float, cost: str) -> Interval:
     """Cost of MCRNR over cost of RNR: the median over seeds, and the range over seeds and between
     measurements."""
     base = to_reach(full, share, cost)
@@ -158,8 +157,8 @@ def ratio(full: Run, sampled: Sequence[Run], share: float, cost: str) -> Interva
 class Race(NamedTuple):
     """RNR and one method of MCRNR on a game."""
 
-    full: Run
-    sampled: Sequence[Run]
+    full: RunPoints
+    sampled: Sequence[RunPoints]
     walk: float  # seconds of a node in a walk of the tree
 
     def ratio(self, share: float, cost: str) -> Interval:
@@ -280,10 +279,12 @@ def _cached_trace(
         "points": [EVERY, FIRST, FACTOR, STOP],
         "code": source_version(trace, points, all_nodes),
     }
-    labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
-    rows = store.value(
-        "trace", recipe, lambda: trace(game, model, method, seed, iterations, labelled)
-    )
+
+    def labelled(share: float, what: str) -> None:
+        progress(share, f"{name}, seed {seed + 1}: {what}")
+
+    arguments = (game, model, method, seed, iterations, labelled)
+    rows = store.value("trace", recipe, lambda: trace(*arguments))
     return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
 
 
@@ -370,7 +371,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     names, folder, plan = list(GAMES[scale]), store.folder, _plan(scale)
     traces, models, walks = [], {}, {}
     for k, name in enumerate(names):
-        shown = stage_progress(progress, k, len(names))
+        shown = stage(progress, k, len(names))
         models[name] = fixed_profile(name, TARGET, store, shown)
         walks[name] = _cached_walk(name, store)
         traces += [_cached_trace(name, *one, scale, store, shown) for one in plan]
@@ -398,4 +399,13 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 TITLE = "Figure 7: convergence of RNR and MCRNR"
 SECONDS = {"quick": 60, "paper": 450}  # on two cores
 MEANING = {"models": "what the responses respond to"}
-EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)
+STORY = Story(
+    "MCRNR is below RNR in all four games, above all at the left end of the curves. No numbers "
+    "are given.",
+    "Both algorithms respond to the same model; the curves are the exploitability of the pair of "
+    "responses by nodes and by seconds. Where a game has much chance, sampling reaches a good "
+    "approximation before full width has ended its first pass. The verdict is game by game.",
+)
+EXPERIMENT = Experiment(
+    "fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING, story=STORY
+)

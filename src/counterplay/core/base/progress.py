@@ -1,8 +1,8 @@
 """Progress of long work: callbacks, a progress bar, and messages.
 
-Library calls of more than `FIRST_SECONDS` show a bar by themselves (`shown`), on a terminal or in a
-notebook; `show_progress(False)` turns that off, and a callback of the caller replaces it. Messages
-(`say`) are for what has no share done: counts, compiling.
+Library calls of more than `FIRST_SECONDS` show a bar by themselves (`progress_bar`), on a terminal
+or in a notebook; `show_progress(False)` turns that off, and a callback of the caller replaces it.
+Messages (`say`) are for what has no share done: counts, compiling.
 """
 
 from __future__ import annotations
@@ -31,9 +31,21 @@ def no_progress(share: float, what: str = "") -> None:
     """The default callback: does nothing."""
 
 
-def part(progress: ProgressCallback, low: float, high: float, what: str) -> ShareCallback:
-    """The callback of one step of larger work, which covers the shares from `low` to `high`."""
-    return lambda share: progress(low + (high - low) * share, what)
+def part(
+    progress: ProgressCallback, low: float = 0.0, high: float = 1.0, what: str = ""
+) -> ProgressCallback:
+    """The callback of a part of larger work, which covers the shares from `low` to `high`. `what`:
+    its description, in place of those of the part."""
+
+    def report(share: float, step: str = "") -> None:
+        progress(low + (high - low) * min(max(share, 0.0), 1.0), what or step)
+
+    return report
+
+
+def stage(progress: ProgressCallback, k: int, n: int, what: str = "") -> ProgressCallback:
+    """The callback of stage k of n equal stages."""
+    return part(progress, k / n, (k + 1) / n, what)
 
 
 def _print_message(text: str) -> None:
@@ -72,7 +84,7 @@ def interactive() -> bool:
 
 
 @contextmanager
-def shown(progress: Callable[..., None] | None = None, **limits: Any) -> Iterator[Any]:
+def progress_bar(progress: Callable[..., None] | None = None, **limits: Any) -> Iterator[Any]:
     """The callback of long work: the caller's `progress`, else a bar that appears after
     `FIRST_SECONDS` and disappears at the end, if progress is shown. Work inside of that work shows
     nothing of its own. `limits`: of a `ProgressBar`."""
