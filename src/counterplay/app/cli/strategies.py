@@ -16,8 +16,13 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
-from counterplay.app.cli.measured import best_response_name, certified_facts, holdem_facts
-from counterplay.app.cli.policies import policy_facts, say_calls
+from counterplay.app.cli.measured import (
+    best_response_name,
+    certified_facts,
+    holdem_facts,
+    policy_facts,
+    say_calls,
+)
 from counterplay.core.base.errors import BadParameter, unknown
 
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling

@@ -10,7 +10,6 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.judge import Interval
@@ -111,10 +110,9 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
 SECONDS = {"quick": 8, "paper": 120}  # on two cores
-STORY = Story(
-    "",
-    "The bots of the article are commercial programs; these are re-creations from published "
-    "descriptions. The table has what the originals were reported to win, and what the "
-    "re-creations win.",
-)
+STORY = """
+
+The bots of the article are commercial programs; these are re-creations from published
+descriptions. The table has what the originals were reported to win, and what the re-creations
+win."""
 EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=20, priority=21, story=STORY)

@@ -16,7 +16,6 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
@@ -150,12 +149,11 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
 TITLE = "Beyond the article: 10 to 200 buckets at equal time and visits"
 SECONDS = {"quick": 12, "paper": 250}  # on two cores
 MEANING = {"engine": "how MCCFR samples", "seconds": "of one run, expected"}
-STORY = Story(
-    "100 buckets are much better than 10, and less abstraction would be better still.",
-    "MCCFR with 10 to 200 buckets is trained for about the same time, and measured by time "
-    "(left) and by visits of information sets (right). Finer buckets can express more, and need "
-    "longer to train. So the best number depends on the time there is.",
-)
+STORY = """100 buckets are much better than 10, and less abstraction would be better still.
+
+MCCFR with 10 to 200 buckets is trained for about the same time, and measured by time (left) and by
+visits of information sets (right). Finer buckets can express more, and need longer to train. So
+the best number depends on the time there is."""
 EXPERIMENT = Experiment(
     "buckets", TITLE, run, SECONDS, _jobs, order=21, priority=20, meaning=MEANING, story=STORY
 )

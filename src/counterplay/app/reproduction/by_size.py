@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction import size_run
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable, Story
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable
 from counterplay.app.reproduction.harness.store import PieceStore, file_version
 from counterplay.app.reproduction.size_run import (
     GAP,
@@ -245,12 +245,11 @@ TARGET = "the gap of the restricted game, as a share of that of uniform play, to
 TITLE = "Beyond the article: time and memory of RNR and MCRNR by size"
 SECONDS = {"quick": 18, "paper": 500}  # on two cores
 MEANING = {"nodes": "visited at most, by each run", "target": TARGET}
-STORY = Story(
-    "",
-    "Each family of games grows until a tree no longer fits. Up to there the table compares the "
-    "seconds, building included, and the memory that full width and sampling need to the same "
-    "gap. Beyond it only sampling without a tree goes on.",
-)
+STORY = """
+
+Each family of games grows until a tree no longer fits. Up to there the table compares the seconds,
+building included, and the memory that full width and sampling need to the same gap. Beyond it only
+sampling without a tree goes on."""
 EXPERIMENT = Experiment(
     "by-size", TITLE, run, SECONDS, _jobs, order=22, priority=22, meaning=MEANING, story=STORY
 )

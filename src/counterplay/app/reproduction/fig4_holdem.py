@@ -23,7 +23,6 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
     SolverVariant,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve, trained
@@ -291,14 +290,13 @@ def _picture(curves: list[np.ndarray], by_c: np.ndarray, iterations: int, path: 
 
 TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
 SECONDS = {"quick": 150, "paper": 800}  # on two cores
-STORY = Story(
-    "MCTS (C = 17) rises fast and stays where it is; MCCFR (ε = 0.6) rises slowly and surpasses "
-    "it at about 45 million iterations (read from the curves; the text gives no number).",
-    "MCTS is the stronger of the two for some tens of millions of iterations, then stops "
-    "improving, while outcome sampling goes on. An iteration of it is not cheaper here, where "
-    "both spend most of their time on cards and memory. External sampling, at which the article "
-    "only guesses, is far ahead of both in iterations and in time.",
-)
+STORY = """MCTS (C = 17) rises fast and stays where it is; MCCFR (ε = 0.6) rises slowly and
+surpasses it at about 45 million iterations (read from the curves; the text gives no number).
+
+MCTS is the stronger of the two for some tens of millions of iterations, then stops improving,
+while outcome sampling goes on. An iteration of it is not cheaper here, where both spend most of
+their time on cards and memory. External sampling, at which the article only guesses, is far
+ahead of both in iterations and in time."""
 EXPERIMENT = Experiment(
     "fig4-holdem", TITLE, run, SECONDS, _jobs, order=2, priority=3, meaning=MEANING, story=STORY
 )

@@ -21,7 +21,6 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     SolverVariant,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.judge import Claim, Interval, claim, decide
@@ -293,12 +292,11 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"
-STORY = Story(
-    "MCCFR's squared and dominated errors are close to zero. MCTS (C = 2) has converged slightly "
-    "off the equilibrium, plays dominated actions and is still unlearning them. No numbers are "
-    "given.",
-    "MCCFR's errors fall by about a factor of ten with each decade of iterations. MCTS stops at "
-    "a distance from every equilibrium that depends on C, while its dominated actions become "
-    "ever rarer. A best response exploits it; an equilibrium wins almost nothing from it.",
-)
+STORY = """MCCFR's squared and dominated errors are close to zero. MCTS (C = 2) has converged
+slightly off the equilibrium, plays dominated actions and is still unlearning them. No numbers are
+given.
+
+MCCFR's errors fall by about a factor of ten with each decade of iterations. MCTS stops at a
+distance from every equilibrium that depends on C, while its dominated actions become ever rarer. A
+best response exploits it; an equilibrium wins almost nothing from it."""
 EXPERIMENT = Experiment("fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=1, story=STORY)

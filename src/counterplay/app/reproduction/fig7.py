@@ -27,7 +27,6 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.judge import Claim, Interval, below, claim, decide
@@ -173,7 +172,7 @@ def sooner(races: Mapping[str, Race]) -> Claim:
     ratios = {
         cost: {g: race.ratio(EARLY, cost) for g, race in races.items()} for cost in (NODES, WALK)
     }
-    told = "; ".join(
+    listed = "; ".join(
         f"{cost}: " + ", ".join(f"{game} {as_ratio(one)}" for game, one in found.items())
         for cost, found in ratios.items()
     )
@@ -183,7 +182,7 @@ def sooner(races: Mapping[str, Race]) -> Claim:
         "to halve the gap that uniform play has in the restricted games, in each game; in part if "
         "in some."
     )
-    measured = f"What MCRNR needs to halve the gap, over what RNR needs, {told}."
+    measured = f"What MCRNR needs to halve the gap, over what RNR needs, {listed}."
     return claim(26, measured, decide(*parts), rule)
 
 
@@ -399,13 +398,12 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 TITLE = "Figure 7: convergence of RNR and MCRNR"
 SECONDS = {"quick": 60, "paper": 450}  # on two cores
 MEANING = {"models": "what the responses respond to"}
-STORY = Story(
-    "MCRNR is below RNR in all four games, above all at the left end of the curves. No numbers "
-    "are given.",
-    "Both algorithms respond to the same model; the curves are the exploitability of the pair of "
-    "responses by nodes and by seconds. Where a game has much chance, sampling reaches a good "
-    "approximation before full width has ended its first pass. The verdict is game by game.",
-)
+STORY = """MCRNR is below RNR in all four games, above all at the left end of the curves. No
+numbers are given.
+
+Both algorithms respond to the same model; the curves are the exploitability of the pair of
+responses by nodes and by seconds. Where a game has much chance, sampling reaches a good
+approximation before full width has ended its first pass. The verdict is game by game."""
 EXPERIMENT = Experiment(
     "fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING, story=STORY
 )

@@ -33,7 +33,6 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
     SolverVariant,
-    Story,
     source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore
@@ -172,15 +171,14 @@ MEANING = {
     "histories": "nodes of the bucketed game's tree, which vanilla CFR visits in one pass",
 }
 SECONDS = {"quick": 45, "paper": 280}  # on two cores, after Figure 4
-STORY = Story(
-    "MCRNR achieves its performance in a fraction of the computation time required by previous "
-    "algorithms; 20 million sampled iterations require much less time than as many full backups. "
-    "No times are given.",
-    "A full pass of CFR over the bucketed game takes long enough for every sampling engine to "
-    "become strong. Against chance-sampled CFR, which Zinkevich et al. (2008) used in poker, "
-    "external and public sampling need a small fraction of the time. Outcome sampling, the "
-    "article's engine, needs more than chance-sampled CFR.",
-)
+STORY = """MCRNR achieves its performance in a fraction of the computation time required by
+previous algorithms; 20 million sampled iterations require much less time than as many full
+backups. No times are given.
+
+A full pass of CFR over the bucketed game takes long enough for every sampling engine to become
+strong. Against chance-sampled CFR, which Zinkevich et al. (2008) used in poker, external and
+public sampling need a small fraction of the time. Outcome sampling, the article's engine, needs
+more than chance-sampled CFR."""
 EXPERIMENT = Experiment(
     "holdem-time", TITLE, run, SECONDS, _jobs, order=2.5, priority=3.5, meaning=MEANING, story=STORY
 )

@@ -13,7 +13,7 @@ from statistics import stdev
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable, Story
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable
 from counterplay.app.reproduction.harness.judge import Claim, Interval, above, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
@@ -311,14 +311,13 @@ def picture(rows: Sequence[TableRow], article: Published, path: Path, title: str
 
 TITLE = "Table 1: equilibrium strategies against the bots"
 SECONDS = {"quick": 150, "paper": 1500}  # on two cores
-STORY = Story(
-    "sb/h over 10,000 games, ± 0.12: MCTS10 +0.077 from Poki and -0.103 from Sparbot, MCCFR10 "
-    "+0.059 and -0.091, MCCFR100 +0.191 and +0.046.",
-    "Equilibrium strategies of three abstractions play the two bots. The bots are re-creations "
-    "of commercial programs, so numbers compare in tendency only. Players that have converged "
-    "(public sampling) are judged; outcome sampling, the article's engine, is beside them at the "
-    "iterations it got.",
-)
+STORY = """sb/h over 10,000 games, ± 0.12: MCTS10 +0.077 from Poki and -0.103 from Sparbot, MCCFR10
++0.059 and -0.091, MCCFR100 +0.191 and +0.046.
+
+Equilibrium strategies of three abstractions play the two bots. The bots are re-creations of
+commercial programs, so numbers compare in tendency only. Players that have converged (public
+sampling) are judged; outcome sampling, the article's engine, is beside them at the iterations it
+got."""
 EXPERIMENT = Experiment(
     "table1", TITLE, run, SECONDS, _jobs, order=4, priority=4, meaning=MEANING, story=STORY
 )

@@ -114,13 +114,6 @@ class ExperimentFailure:
         files.write_json(failure_path(folder, self.name), asdict(self))
 
 
-class Story(NamedTuple):
-    """What the article reports, and what the experiment means, in about three sentences."""
-
-    article: str = ""
-    meaning: str = ""
-
-
 @dataclass(frozen=True)
 class Experiment:
     """A figure or table of the paper. `run(scale, store, progress)` writes its files to
@@ -135,7 +128,7 @@ class Experiment:
     order: float = math.inf  # position in the report
     priority: float = math.inf  # of its jobs under a time limit; lower comes first
     meaning: Mapping[str, str] = field(default_factory=dict)  # of its settings, for the report
-    story: Story = field(default_factory=Story)
+    story: str = ""  # what the article reports, an empty line, and what the experiment means
 
     def outcome(
         self,

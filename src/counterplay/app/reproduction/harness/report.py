@@ -23,7 +23,6 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     ExperimentFailure,
     Outcome,
-    Story,
     changed_files,
     duration,
     headline,
@@ -108,7 +107,8 @@ class ReportItem:
     links: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    story: Story = field(default_factory=Story)
+    article: str = ""  # what it reports
+    meaning: str = ""  # of the experiment
 
     @property
     def anchor(self) -> str:
@@ -158,7 +158,8 @@ def _collect(
         for name, title in titles.items()
     ]
     for item in items:
-        item.story = known[item.name].story if item.name in known else Story()
+        if item.name in known:
+            item.article, _, item.meaning = known[item.name].story.partition("\n\n")
         if item.outcome and item.outcome.code != codes.get(item.name, item.outcome.code):
             item.problems.insert(0, OTHER_CODE)
     return items, problems
