@@ -79,7 +79,7 @@ class Game:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What can be done with the game: list it, measure it exactly, play bots, ..."""
+        """What can be done with the game besides sampling it."""
         return self._capabilities
 
     def can(self, word: str) -> bool:

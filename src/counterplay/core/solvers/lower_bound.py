@@ -312,7 +312,7 @@ def _leaves(learner: _Learner) -> float:
     sampling: the product of the numbers of actions along them. 0 in a game with a tree, whose size
     limits them."""
     solver: Any = learner.solver
-    if not solver.game.capabilities.discovered:
+    if not solver.game.discovers_infosets:
         return 0.0
     actions = solver.worker.workspace.actions
     products = []

@@ -70,7 +70,7 @@ class SamplingSolver(Solver):
         self._mean: Any = None
         if threads > 1:
             self._check_not_interleaved()
-        if game.capabilities.discovered:
+        if game.discovers_infosets:
             if not self.discovers:
                 raise BadParameter(
                     f"{self.name} needs all information sets before it plays, and those of "
@@ -84,7 +84,7 @@ class SamplingSolver(Solver):
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        return cls.discovers or not game.capabilities.discovered
+        return cls.discovers or not game.discovers_infosets
 
     def new_worker(self, k: int) -> Worker:
         """Returns the k-th worker, at iteration 0."""
@@ -118,7 +118,7 @@ class SamplingSolver(Solver):
 
     def _check_not_interleaved(self) -> None:
         """Merging discovered information sets would renumber those of pending histories."""
-        if self.at_once > 1 and self.game.capabilities.discovered:
+        if self.at_once > 1 and self.game.discovers_infosets:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, and there histories are interleaved "
                 f"by one thread only; leave out interleave"
