@@ -74,7 +74,7 @@ def _curve(
 
     recipe = {"hands": size.hands, "against": digest(opponents[1].probabilities)}
     recipe |= {"seed": MATCH_SEED + seed, "code": source_version(_curve)}
-    shown = part(progress, what=f"{buckets} buckets, seed {seed + 1}")
+    shown = part(progress, title=f"{buckets} buckets, seed {seed + 1}")
     when = points(size.iterations[BUCKETS.index(buckets)])
     return learning_curve(store, recipe, solver, when, measure, shown)
 

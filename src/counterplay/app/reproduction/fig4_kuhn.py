@@ -197,7 +197,7 @@ def _curve(
 
     recipe = {"gammas": GAMMAS, "code": source_version(_curve, equilibrium, loss)}
     solver = new_solver(game, variant.algorithm, seed, dict(variant.options))
-    shown = part(progress, what=f"{variant.label}, seed {seed + 1}")
+    shown = part(progress, title=f"{variant.label}, seed {seed + 1}")
     return learning_curve(store, recipe, solver, points(iterations), measure, shown)
 
 

@@ -14,12 +14,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 #: Called with the share of the work done, in [0, 1], and a description of the current step.
 ProgressCallback = Callable[[float, str], None]
 #: The same for work of a single step.
 ShareCallback = Callable[[float], None]
+
+
+class PartCallback(Protocol):
+    """A callback of either kind."""
+
+    def __call__(self, share: float, what: str = "") -> None: ...
+
+
 #: Nothing is shown of shorter work. A count is reported again whenever its time has doubled.
 FIRST_SECONDS = 2.0
 EVERY_SECONDS = 0.2  # between two updates of the bar
@@ -32,20 +40,20 @@ def no_progress(share: float, what: str = "") -> None:
 
 
 def part(
-    progress: ProgressCallback, low: float = 0.0, high: float = 1.0, what: str = ""
-) -> ProgressCallback:
-    """The callback of a part of larger work, which covers the shares from `low` to `high`. `what`:
-    its description, in place of those of the part."""
+    progress: ProgressCallback, low: float = 0.0, high: float = 1.0, title: str = ""
+) -> PartCallback:
+    """The callback of a part of larger work, which covers the shares from `low` to `high`.
+    `title`: its description, in place of those of the part."""
 
-    def report(share: float, step: str = "") -> None:
-        progress(low + (high - low) * min(max(share, 0.0), 1.0), what or step)
+    def report(share: float, what: str = "") -> None:
+        progress(low + (high - low) * min(max(share, 0.0), 1.0), title or what)
 
     return report
 
 
-def stage(progress: ProgressCallback, k: int, n: int, what: str = "") -> ProgressCallback:
+def stage(progress: ProgressCallback, k: int, n: int, title: str = "") -> PartCallback:
     """The callback of stage k of n equal stages."""
-    return part(progress, k / n, (k + 1) / n, what)
+    return part(progress, k / n, (k + 1) / n, title)
 
 
 def _print_message(text: str) -> None:
