@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,13 @@ from counterplay.core.solvers.hash_tables import (
     rules_in,
     with_own_infosets,
 )
+
+
+class RegretTables(NamedTuple):
+    """The tables of external sampling and of public chance sampling: s slots."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
 
 
 class SamplingSolver(Solver):
@@ -142,9 +149,9 @@ class SamplingSolver(Solver):
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         return SingleThread(workers) if len(workers) == 1 else ThreadPool(workers, self.game)
 
-    @abstractmethod
     def _new_tables(self, infosets: int, slots: int) -> Any:
         """Returns the tables of iteration 0."""
+        return RegretTables(np.zeros(slots), np.zeros(slots))
 
     @abstractmethod
     def _new_workspace(self) -> Any:
