@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction import fig4_holdem
+from counterplay.app.reproduction import holdem_runs
 from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
@@ -80,7 +80,7 @@ def _curve(
 
 
 def _reference(scale: str, store: PieceStore, progress: ProgressCallback) -> Strategy:
-    return fig4_holdem.reference(fig4_holdem.SCALES[scale], store, progress)
+    return holdem_runs.reference(holdem_runs.SCALES[scale], store, progress)
 
 
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
@@ -101,7 +101,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
-    first = [*fig4_holdem.curve_jobs(fig4_holdem.SCALES[scale], [], store), bot_job("sparbot")]
+    first = [*holdem_runs.curve_jobs(holdem_runs.SCALES[scale], [], store), bot_job("sparbot")]
     first += [public_job()] if size.engine == PUBLIC else []
     after = tuple(job.name for job in first)
     return first + [
