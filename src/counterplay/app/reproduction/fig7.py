@@ -40,7 +40,7 @@ from counterplay.app.reproduction.models import (
     model_job,
 )
 from counterplay.core.base.plotting import band, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback, no_progress, stage
+from counterplay.core.base.progress import ProgressCallback, no_progress, part, stage
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
@@ -274,14 +274,9 @@ def _cached_trace(
     iterations = getattr(GAMES[scale][name], method.size)
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
-    recipe |= {
-        "points": [EVERY, FIRST, FACTOR, STOP],
-        "code": source_version(trace, points, all_nodes),
-    }
-
-    def labelled(share: float, what: str) -> None:
-        progress(share, f"{name}, seed {seed + 1}: {what}")
-
+    recipe["points"] = [EVERY, FIRST, FACTOR, STOP]
+    recipe["code"] = source_version(trace, points, all_nodes)
+    labelled = part(progress, title=f"{name}, seed {seed + 1}: {method.label}")
     arguments = (game, model, method, seed, iterations, labelled)
     rows = store.value("trace", recipe, lambda: trace(*arguments))
     return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
