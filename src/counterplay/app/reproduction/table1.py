@@ -256,9 +256,8 @@ def result_table(rows: Sequence[TableRow], article: Published) -> ResultTable:
     """Every player with its engine and training, and what it won from each bot."""
     lines: dict[tuple[Any, ...], dict[str, Interval]] = {}
     for row in rows:
-        spec = row.spec
-        how = (spec.name, spec.engine, f"{spec.iterations:,}", f"{row.seconds:,.0f} s")
-        lines.setdefault((*how[:3],), {})[row.opponent] = row.interval
+        how = (row.spec.name, row.spec.engine, f"{row.spec.iterations:,}")
+        lines.setdefault(how, {})[row.opponent] = row.interval
     body = []
     for how, won in lines.items():
         published = [article[b].get(str(how[0])) for b in BOTS]
