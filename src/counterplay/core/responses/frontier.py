@@ -18,12 +18,7 @@ import numpy as np
 from counterplay.core.base import display, files
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, Interrupted, probability, real
-from counterplay.core.base.progress import (
-    ProgressCallback,
-    no_progress,
-    part,
-    shown,
-)
+from counterplay.core.base.progress import ProgressCallback, no_progress, part, progress_bar
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
@@ -248,7 +243,7 @@ def frontier(
     values, kept = _check_ps(ps), None
     if folder is not None:
         kept = _folder(Path(folder), parameters, limits, measure, values)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         return _curve(parameters, values, limits, progress, measure, kept)
 
 
@@ -266,7 +261,7 @@ def resume_frontier(
     parameters, limits, measure, values, question = read_question(path, game)
     values = _check_ps(values)
     kept = FrontierFolder(path, parameters, question, solvers_to_continue(parameters) is not None)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         until = replace(limits, on_chunk=on_chunk)
         return _curve(parameters, values, until, progress, measure, kept)
 
