@@ -23,7 +23,7 @@ from counterplay.app.reproduction.fig6_holdem import (
     MODELS,
     PUBLISHED,
     REAL,
-    FrontierPoint,
+    CommittedPoint,
 )
 
 HERE = Path(__file__).parent
@@ -38,17 +38,17 @@ def read_rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def points() -> list[FrontierPoint]:
+def points() -> list[CommittedPoint]:
     """Of all three files."""
     found = [point for model in MODELS for point in [*_real(model), *_abstract(model)]]
     for row in read_rows("published_responses"):
         if row["response"].startswith("RNR"):
             won, risk = (float(row[f"{name}_mb_per_game"]) for name in ("won", "risk"))
-            found.append(FrontierPoint(PUBLISHED, "", "", won, risk, 0.0))
+            found.append(CommittedPoint(PUBLISHED, "", "", won, risk, 0.0))
     return found
 
 
-def _abstract(model: str) -> list[FrontierPoint]:
+def _abstract(model: str) -> list[CommittedPoint]:
     """Responses whose adversary sees buckets."""
     return [
         _point(ABSTRACT, model, row)
@@ -57,9 +57,9 @@ def _abstract(model: str) -> list[FrontierPoint]:
     ]
 
 
-def _real(model: str) -> list[FrontierPoint]:
+def _real(model: str) -> list[CommittedPoint]:
     """Responses whose adversary sees its cards, the best measurement of each p."""
-    found: dict[str, FrontierPoint] = {}
+    found: dict[str, CommittedPoint] = {}
     for row in read_rows("real_frontier"):
         if (row["model"], row["game"]) == (model, GAME) and row["risk_mb_per_game"]:
             point = _point(REAL, model, row)
@@ -68,10 +68,10 @@ def _real(model: str) -> list[FrontierPoint]:
     return [found[p] for p in sorted(found, key=float)]
 
 
-def _point(adversary: str, model: str, row: dict[str, str]) -> FrontierPoint:
+def _point(adversary: str, model: str, row: dict[str, str]) -> CommittedPoint:
     won, risk, error = (float(row[name]) for name in ("won_sb", "risk_mb_per_game", "risk_error"))
     numbers = (round(MB * won, 1), round(risk, 2), round(error, 2))
-    return FrontierPoint(adversary, model, f"{float(row['p']):g}", *numbers)
+    return CommittedPoint(adversary, model, f"{float(row['p']):g}", *numbers)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from support.cutting_planes import best_by_cuts, table_places
+from support.flop_game import flop
 from support.response_lp import AbstractPlans, abstract_plans, best_objective
 from support.single_card import LABELS
-from test_cfr_br import GroupRows, Vector, single_card
-from test_real_adversary import flop
+from support.vector_games import GroupRows, Vector, single_card
 
 import counterplay as cp
 from counterplay.core.forms.game import Game

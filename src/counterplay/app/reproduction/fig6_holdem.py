@@ -31,7 +31,7 @@ MOST_RISK = 1_100  # mb/g in the picture: beyond it little more is won
 HEADER = "adversary model p won_mb_per_game risk_mb_per_game risk_error"
 
 
-class FrontierPoint(NamedTuple):
+class CommittedPoint(NamedTuple):
     """One response, in mb/g. `model` and `p` are empty where they are not known."""
 
     adversary: str
@@ -42,24 +42,24 @@ class FrontierPoint(NamedTuple):
     error: float  # half the 95% interval of the risk; 0: exact, or as published
 
     @classmethod
-    def of(cls, row: dict[str, str]) -> FrontierPoint:
+    def of(cls, row: dict[str, str]) -> CommittedPoint:
         won, risk, error = (float(row[name]) for name in HEADER.split()[3:])
         return cls(row["adversary"], row["model"], row["p"], won, risk, error)
 
 
-def committed_points() -> list[FrontierPoint]:
+def committed_points() -> list[CommittedPoint]:
     """The points in the package."""
     text = resources(__package__).joinpath(POINTS).read_text(encoding="utf-8")
-    return [FrontierPoint.of(row) for row in csv.DictReader(text.splitlines())]
+    return [CommittedPoint.of(row) for row in csv.DictReader(text.splitlines())]
 
 
-def curve(points: list[FrontierPoint], adversary: str, model: str) -> list[FrontierPoint]:
+def curve(points: list[CommittedPoint], adversary: str, model: str) -> list[CommittedPoint]:
     """Those of a curve, by risk; published ones stand beside every model."""
     found = [one for one in points if one.adversary == adversary and one.model in (model, "")]
     return sorted(found, key=lambda one: one.risk)
 
 
-def draw(points: list[FrontierPoint], path: Path) -> None:
+def draw(points: list[CommittedPoint], path: Path) -> None:
     figure, axes = new_figure(1, 2, 11.0, 4.4)
     for axis, model in zip(axes[0], MODELS, strict=True):
         for colour, (adversary, (label, marker, line)) in zip(
@@ -74,7 +74,7 @@ def draw(points: list[FrontierPoint], path: Path) -> None:
     save_figure(figure, path)
 
 
-def _draw_curve(axis: Any, points: list[FrontierPoint], **style: Any) -> None:
+def _draw_curve(axis: Any, points: list[CommittedPoint], **style: Any) -> None:
     """A curve with the values of p beside its points."""
     x, y = [one.risk for one in points], [one.won for one in points]
     axis.errorbar(x, y, xerr=[one.error for one in points], **style)
@@ -84,7 +84,7 @@ def _draw_curve(axis: Any, points: list[FrontierPoint], **style: Any) -> None:
             axis.annotate(f"{float(one.p):g}", (one.risk, one.won), color=style["color"], **text)
 
 
-def table(points: list[FrontierPoint]) -> ResultTable:
+def table(points: list[CommittedPoint]) -> ResultTable:
     rows = []
     for one in points:
         within = f" ± {one.error:.0f}" if one.error else ""
