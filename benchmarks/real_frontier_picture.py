@@ -7,7 +7,8 @@ published.
 Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real) and
 published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
 fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
-every board counts.
+every board counts. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
+FOLDER` and `python tools/make_results.py SCALE FOLDER`.
 """
 
 from __future__ import annotations

@@ -133,6 +133,9 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="a frontier of kuhn, not of leduc"):
         cp.resume_frontier(folder, game="leduc")
     shutil.rmtree(folder)
+    with pytest.raises(BadParameter, match="plain numbers and texts"):
+        cp.frontier("kuhn", model, PS, folder=folder, iterations=1, threads=np.int64(1))
+    assert not folder.exists()
     folder.write_text("")
     with pytest.raises(BadParameter, match="is a file"):
         cp.frontier("kuhn", model, PS, folder=folder)

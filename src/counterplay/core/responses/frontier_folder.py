@@ -8,6 +8,7 @@ that goes on has the same bits as one that was not interrupted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -207,6 +208,13 @@ def create(
         raise BadParameter(f"{path} already holds a frontier; resume it or choose another folder")
     if parameters.game.discovers_infosets:
         raise BadParameter(f"points of {parameters.game.name} are not kept; leave out the folder")
+    try:
+        json.dumps(question)
+    except (TypeError, ValueError):
+        raise BadParameter(
+            "a frontier is kept in a folder if its options are plain numbers and texts; leave out "
+            "the folder"
+        ) from None
     parameters.model.save(path / MODEL)
     files.write_json(path / CONFIG, {"counterplay": KIND, **question, "ps": list(values)}, new=True)
 
