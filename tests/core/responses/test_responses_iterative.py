@@ -29,12 +29,12 @@ FULL = {"cfr": (2000, 2e-2), "cfr+": (1000, 5e-4), "dcfr": (1000, 5e-4), "pcfr+"
 
 #: Sampled engines: options, iterations in small games and in Leduc. Standard deviations fall with
 #: 1/sqrt(t); the gap of the uniform pair is 0.12 to 0.7 of the range in these games, and 0.02 is
-#: far from anything but convergence.
+#: far from anything but convergence, and twice what these iterations leave.
 SAMPLED: dict[str, tuple[str, dict[str, Any], int, int]] = {
-    "optimistic": ("mccfr", {}, 2_000_000, 3_000_000),
-    "stochastic": ("mccfr", {"averaging": "stochastic"}, 2_000_000, 3_000_000),
-    "external": ("mccfr-external", {}, 200_000, 200_000),
-    "chance": ("mccfr-chance", {}, 40_000, 40_000),
+    "optimistic": ("mccfr", {}, 500_000, 1_500_000),
+    "stochastic": ("mccfr", {"averaging": "stochastic"}, 500_000, 1_500_000),
+    "external": ("mccfr-external", {}, 50_000, 50_000),
+    "chance": ("mccfr-chance", {}, 30_000, 30_000),
 }
 SAMPLED_GAP = 0.02
 
