@@ -129,9 +129,10 @@ def test_a_policy_has_no_table_of_buckets() -> None:
         cp.respond(game, network(np), p=0.5, iterations=1)
 
 
-def test_the_number_of_calls_is_known_before() -> None:
-    """On the full deck, with a board of each suit-isomorphic class."""
-    game = cp.load("flop_holdem(buckets=2,bets=1)")
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_number_of_calls_is_known_before(full: bool) -> None:
+    """On the full deck with a board of each suit-isomorphic class."""
+    game = cp.load("flop_holdem(buckets=2,bets=1)") if full else flop_game()
     call = np.zeros((64, N_HOLDINGS, 3))
     call[:, :, 1] = 1.0
     policy = VectorPolicy(lambda boards, betting: call[: len(betting)], batch=64)

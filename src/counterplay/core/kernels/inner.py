@@ -63,7 +63,7 @@ class InnerLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
-@_machinery.register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator]
+@_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class InnerLowering(_passes.NativeLowering):  # type: ignore[misc]
     """Numba's last step, into an `InnerLibrary`."""
 
@@ -83,6 +83,10 @@ class InnerCompiler(_compiler.CompilerBase):  # type: ignore[misc]
         steps.passes = [(own.get(step, step), text) for step, text in steps.passes]
         steps.finalize()
         return [steps]
+
+
+#: Options of functions that only kernels call.
+INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 class KernelCacheImpl(_caching.CompileResultCacheImpl):  # type: ignore[misc]

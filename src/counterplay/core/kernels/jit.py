@@ -40,7 +40,7 @@ from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
 from counterplay.core.base.version import PACKAGE, hash_sources
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
-from counterplay.core.kernels.inner import InnerCompiler
+from counterplay.core.kernels.inner import INNER
 
 config: Any = _config  # its settings are not declared
 inline_closurecall: Any = _inline_closurecall  # not typed
@@ -206,10 +206,8 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
             nogil=True,
             error_model="numpy",
             inline="always" if inline else "never",
-            no_cfunc_wrapper=True,
-            no_cpython_wrapper=inner,
             _nrt=False,
-            **({"pipeline_class": InnerCompiler} if inner else {}),
+            **(INNER if inner else {"no_cfunc_wrapper": True}),
         )(function)
         if inner and not config.DISABLE_JIT:
             _refuse_python(compiled)
