@@ -28,7 +28,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.sampling import SamplingTables, SamplingSolver
+from counterplay.core.solvers.sampling import SamplingSolver, SamplingTables
 
 
 class TraversalStack(NamedTuple):
