@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
     from counterplay.core.responses.safe import SafePlayer as SafePlayer
+    from counterplay.core.responses.several import SeveralResponse as SeveralResponse
     from counterplay.core.solvers.measures import exploitability as exploitability
     from counterplay.core.solvers.measures import game_value as game_value
     from counterplay.core.solvers.run import Run as Run
@@ -137,6 +138,7 @@ _WHERE = {
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
     "SafePlayer": "core.responses.safe",
+    "SeveralResponse": "core.responses.several",
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",
