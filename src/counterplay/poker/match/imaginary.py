@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
@@ -37,7 +38,7 @@ from counterplay.poker.match.luck_adjustment import (
 )
 
 PROJECTED, SEED = 60_000, 34  # deals of a projection
-PRIOR = 8.0  # observations that the prior of a model is worth
+PRIOR = 3.0  # observations that the prior of a model is worth
 
 
 @jit
@@ -143,65 +144,6 @@ def held(cards: np.ndarray, card: int, place: int, seen: int) -> bool:
     return found
 
 
-class ImaginaryLuckAdjustment:
-    """Luck-adjusted payoffs of `a`, a program or a table, against a table. `view`: a game of few
-    buckets, for u. `adjusted` uses hands before the last call of `learn` only."""
-
-    def __init__(self, view: Game, a: Any, opponent: Table) -> None:
-        self._view, self._opponent = view, opponent
-        own = getattr(a, "table", None)
-        self._table = own if isinstance(own, Table) else None
-        self._known = np.array([self._table is not None, True])
-        self._against = projected(view, opponent)
-        self._prior = self._against if self._table is None else projected(view, self._table)
-        self._seen = np.zeros_like(self._prior)
-        tree, cards = view.rules.tree, view.form.cards
-        self._workspace = LuckWorkspace(
-            new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        )
-        flops = matchups(view.rules.abstraction, cards, True)
-        buckets = index(max(view.rules.abstraction.counts))
-        self._pairs = PairGame(tree.nodes, tree.parent, cards, flops, buckets)
-        self._values = self._new_values()
-
-    def _new_values(self) -> PlayerValues:
-        slots = self._view.rules.slots()
-        legal = slots >= 0
-        model = self._seen + PRIOR * self._prior
-        one = (model / np.maximum(model.sum(axis=1), 1e-300)[:, None])[legal]
-        two = self._against[legal]
-        sides = [pair_values(self._view, *pair) for pair in ((one, two), (two, one))]
-        first = exact_first(self._view)
-        return PlayerValues(
-            np.stack([side.value for side in sides]),
-            np.stack([side.before for side in sides]),
-            np.array([float(first @ side.value[0]) for side in sides]),
-            self._known,
-            np.stack([side.shown for side in sides]),
-            sides[0].chance.showdown,
-        )
-
-    def learn(self, raw: PlayedDeals) -> None:
-        """Takes hands that were adjusted into the model of a program."""
-        if self._table is not None:
-            return
-        assert raw.cards is not None
-        count_actions(self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won,
-                      self._workspace, self._seen)
-        self._values = self._new_values()
-
-    def adjusted(self, raw: PlayedDeals) -> np.ndarray:
-        """float64[n, 2]: the luck-adjusted payoff of `a`."""
-        mean = np.zeros((*raw.won.shape, PARTS))
-        assert raw.cards is not None
-        own = self._opponent if self._table is None else self._table
-        imagine_deals(
-            self._pairs, own, self._opponent, self._values, 0, raw.cards, raw.ends, raw.won,
-            self._workspace, np.zeros(PARTS), mean,
-        )  # fmt: skip
-        return mean
-
-
 @jit
 def count_actions(
     pairs: PairGame, first_row: np.ndarray, cards: np.ndarray, ends: np.ndarray, won: np.ndarray,
@@ -234,3 +176,66 @@ def count_actions(
                     action = below - int(nodes.first_child[index(node)]) + (0 if facing else 1)
                     seen[index(row_of(first_row, index(node), bucket)), index(action)] += 1.0
                 node = below
+
+
+class ImaginaryLuckAdjustment:
+    """Luck-adjusted payoffs of `a`, a program or a table, against a table. `view`: a game of few
+    buckets, for u, which is that of the hands that `learn` was given before."""
+
+    def __init__(
+        self, view: Game, a: Any, opponent: Table, progress: ProgressCallback = no_progress
+    ) -> None:
+        self._view, self._opponent = view, opponent
+        own = getattr(a, "table", None)
+        self._table = own if isinstance(own, Table) else None
+        self._known = np.array([self._table is not None, True])
+        self._against = projected(view, opponent)
+        self._prior = self._against if self._table is None else projected(view, self._table)
+        self._seen = np.zeros_like(self._prior)
+        tree, cards = view.rules.tree, view.form.cards
+        self._workspace = LuckWorkspace(
+            new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        )
+        flops = matchups(view.rules.abstraction, cards, True, progress)
+        self._first = exact_first(view)
+        buckets = index(max(view.rules.abstraction.counts))
+        self._pairs = PairGame(tree.nodes, tree.parent, cards, flops, buckets)
+        self._values = self._new_values()
+
+    def _new_values(self) -> PlayerValues:
+        slots = self._view.rules.slots()
+        legal = slots >= 0
+        model = self._seen + PRIOR * self._prior
+        one = (model / np.maximum(model.sum(axis=1), 1e-300)[:, None])[legal]
+        two = self._against[legal]
+        sides = [pair_values(self._view, *pair) for pair in ((one, two), (two, one))]
+        return PlayerValues(
+            np.stack([side.value for side in sides]),
+            np.stack([side.before for side in sides]),
+            np.array([float(self._first @ side.value[0]) for side in sides]),
+            self._known,
+            np.stack([side.shown for side in sides]),
+            sides[0].chance.showdown,
+        )
+
+    def learn(self, raw: PlayedDeals) -> None:
+        """Takes hands that were adjusted into the model of a program."""
+        if self._table is not None:
+            return
+        assert raw.cards is not None
+        count_actions(
+            self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won, self._workspace,
+            self._seen,
+        )  # fmt: skip
+        self._values = self._new_values()
+
+    def adjusted(self, raw: PlayedDeals) -> np.ndarray:
+        """float64[n, 2]: the luck-adjusted payoff of `a`, NaN where it was not played."""
+        mean = np.zeros((*raw.won.shape, PARTS))
+        assert raw.cards is not None
+        own = self._opponent if self._table is None else self._table
+        imagine_deals(
+            self._pairs, own, self._opponent, self._values, 0, raw.cards, raw.ends, raw.won,
+            self._workspace, np.zeros(PARTS), mean,
+        )  # fmt: skip
+        return np.where(np.isnan(raw.won), np.nan, mean.sum(axis=2))

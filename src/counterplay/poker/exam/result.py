@@ -1,0 +1,86 @@
+"""The result of an exam: `Exam` and its rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from counterplay.core.base.display import Columns, Tabular
+
+WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
+
+
+@dataclass(frozen=True)
+class ExamRow:
+    """The match against one opponent, in sb/h."""
+
+    opponent: str
+    hands: int  # played; a duplicate deal is two
+    mean: float  # luck-adjusted
+    low: float  # of the confidence sequence
+    high: float
+    needed: int | None  # hands after which the answer was clear
+    raw: float  # the mean of what was won, with all luck
+    deviation: float  # standard deviation of a duplicate deal, luck-adjusted
+    seconds: float
+    margin: float
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says: wins, loses, even (within the margin) or not clear."""
+        if self.needed is None:
+            return OPEN
+        return WINS if self.low > 0.0 else LOSES if self.high < 0.0 else EVEN
+
+    def __str__(self) -> str:
+        half = (self.high - self.low) / 2
+        within = f"± {half:.4f}" if math.isfinite(half) else "± unknown"
+        clear = "" if self.needed is None else f", clear after {self.needed:,}"
+        return (
+            f"{self.opponent}: {self.mean:+.4f} {within} sb/h, {self.verdict} "
+            f"({self.hands:,} hands{clear})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Exam(Tabular):
+    """The report of an exam in limit hold'em."""
+
+    player: str
+    rows: tuple[ExamRow, ...]
+    hands: int  # planned against each opponent
+    margin: float
+    seed: int
+    level: float
+    actions: int
+    illegal: int
+    mean_ms: float  # time of an action
+    most_ms: float
+    slow_ms: float  # the 99th percentile
+    seconds: float
+    exploitability: float | None  # b1 + b2 in sb/h
+    exploitability_note: str  # how it was measured, or why it was not
+    version: str
+    stopped: bool = False
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
+
+    def columns(self) -> Columns:
+        """A row for each opponent."""
+        rows = [asdict(row) | {"verdict": row.verdict} for row in self.rows]
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+    def facts(self) -> dict[str, Any]:
+        """Everything, for JSON; infinite ends of intervals are null."""
+        facts = asdict(self)
+        facts["rows"] = [
+            {name: _finite(value) for name, value in asdict(row).items()} | {"verdict": row.verdict}
+            for row in self.rows
+        ]
+        return facts | {"unit": "sb/h"}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
