@@ -16,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, Interrupted, positive, whole_number
+from counterplay.core.base.errors import (
+    BadParameter,
+    CounterplayError,
+    Interrupted,
+    positive,
+    whole_number,
+)
 from counterplay.core.base.progress import ProgressCallback, no_progress, shown
 from counterplay.core.base.version import version
 from counterplay.core.forms.registry import load
@@ -220,7 +226,7 @@ def measured(player: Any, flops: int | None) -> tuple[float | None, str]:
         return certified.exploitability, "certified, over every board"
     try:
         profile = players_of(game).measurable(player)
-    except Exception:
+    except CounterplayError:
         return None, "a bot without a table of probabilities; a model of its hands has one"
     if flops is None:
         return None, "not asked for; flops=12, on the command line --flops 12, estimates it"
