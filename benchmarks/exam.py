@@ -13,7 +13,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.core.match.sequences import ConfidenceSequence
+from counterplay.core.match.sequences import BlendedSamples, ConfidenceSequence
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.exam.candidate import two_of
 from counterplay.poker.exam.holdem import HANDS, SCALE, _adjuster, _deals
@@ -52,10 +52,10 @@ def played(program: Any, opponent: Any, seed: int) -> tuple[np.ndarray, np.ndarr
     """Luck-adjusted payoffs of the deals of an exam that is not stopped, and those with luck."""
     lanes = two_of(program)
     adjuster = _adjuster(program, opponent, lambda share, what: None)
-    adjusted, raw = [], []
+    adjusted, raw, blend = [], [], BlendedSamples(SCALE)
     for deals in _deals(lanes, opponent, HANDS // 2, seed):
-        adjusted.append(adjuster.adjusted(deals).mean(axis=1))
         raw.append(deals.won.mean(axis=1))
+        adjusted.append(blend.add(adjuster.adjusted(deals).mean(axis=1), raw[-1]))
         adjuster.learn(deals)
     return np.concatenate(adjusted), np.concatenate(raw)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.match.sequences import LEAST, PRIOR, ConfidenceSequence
+from counterplay.core.match.sequences import LEAST, PRIOR, BlendedSamples, ConfidenceSequence
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 PLANNED = 1_500
@@ -78,6 +78,21 @@ def test_a_stopped_peek_is_no_longer_a_95_percent_interval() -> None:
     t = np.arange(1, PLANNED + 1)
     outside = np.abs(samples.cumsum(axis=1) / t) > 1.96 / np.sqrt(t)
     assert outside[:, LEAST:].any(axis=1).mean() > 0.25
+
+
+def test_a_blend_keeps_the_mean_and_has_less_variance() -> None:
+    rng = np.random.default_rng(5)
+    shared = rng.normal(size=(400, 50))
+    one, two = shared + rng.normal(size=shared.shape), shared + 0.5 * rng.normal(size=shared.shape)
+    blend = BlendedSamples(1.0)
+    assert blend.multiple == 0.0
+    blended = np.concatenate([blend.add(a, b) for a, b in zip(one, two, strict=True)])
+    assert blend.multiple == pytest.approx(0.8, abs=0.03)  # of independent errors 1 and 1/4
+    assert blended.std() < 1.02 * math.sqrt(1.2)
+    assert abs(blended.mean() - two.mean()) < 0.02
+    same = BlendedSamples(1.0)
+    same.add(one[0], one[0])
+    assert same.multiple == 0.0
 
 
 def test_limits() -> None:

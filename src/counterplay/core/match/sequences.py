@@ -50,6 +50,31 @@ class Interval(NamedTuple):
         return -margin < self.low and self.high < margin
 
 
+class BlendedSamples:
+    """Two estimates of the same mean in one: the first, plus a multiple of the difference of the
+    second from it, which has mean 0. The multiple is the one with the least variance in the samples
+    before, so that it does not depend on the sample it is used for."""
+
+    def __init__(self, scale: float) -> None:
+        self._prior = PRIOR * positive(scale, "scale") ** 2
+        self._sums = np.zeros(5)  # count, sums of both, of the product and of the square
+
+    def add(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The blend of a block of samples."""
+        difference = second - first
+        blended: np.ndarray = first + self.multiple * difference
+        parts = (first, difference, first * difference, difference**2)
+        self._sums += [len(first), *(float(part.sum()) for part in parts)]
+        return blended
+
+    @property
+    def multiple(self) -> float:
+        """The multiple of the next block, from 0 to 1."""
+        n, one, other, product, square = self._sums.tolist()
+        together, spread = product - one * other / max(n, 1.0), square - other**2 / max(n, 1.0)
+        return min(max(-together / (spread + self._prior), 0.0), 1.0)
+
+
 class ConfidenceSequence:
     """The running intervals of at most `planned` samples, whose standard deviation is of the order
     of `scale`."""

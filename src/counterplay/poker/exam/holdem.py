@@ -2,7 +2,8 @@
 
 Deals are played twice with the seats swapped, by two copies of the player that keep their memories.
 Payoffs are luck-adjusted, against tables with imaginary observations
-(`poker/match/imaginary.py`). A match ends when its confidence sequence (`core/match/sequences.py`)
+(`poker/match/imaginary.py`), and blended with the plain payoffs, which are the better ones where
+both play alike. A match ends when its confidence sequence (`core/match/sequences.py`)
 excludes 0 or lies within the margin, or after the planned hands.
 
 For a player who learns, a payoff is one of the player as it is at that hand; the interval is one of
@@ -29,7 +30,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.kernels.jit import clock
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.core.match.sequences import LEVEL, ConfidenceSequence
+from counterplay.core.match.sequences import LEVEL, BlendedSamples, ConfidenceSequence
 from counterplay.poker.acpc.program import player_or_program
 from counterplay.poker.betting.betting import LIMIT
 from counterplay.poker.bots.registry import BOTS, BotSpec
@@ -155,8 +156,10 @@ def _match(
     progress(0.0, "tables")
     adjuster = _adjuster(lanes[0].bot, opponent, progress)
     sequence, won, needed = ConfidenceSequence(planned, SCALE), list[np.ndarray](), None
+    blend = BlendedSamples(SCALE)
     for raw in _deals(lanes, opponent, planned, seed):
-        intervals = sequence.add(adjuster.adjusted(raw).mean(axis=1))
+        adjusted = adjuster.adjusted(raw).mean(axis=1)
+        intervals = sequence.add(blend.add(adjusted, raw.won.mean(axis=1)))
         clear = [one for one in intervals if one.excludes(0.0) or one.within(margin)]
         won.append(raw.won)
         if isinstance(adjuster, ImaginaryLuckAdjustment):
