@@ -43,9 +43,7 @@ def noisy(percent: int) -> cp.Strategy:
     """`safe` with a share of uniform actions."""
     safe = cp.strategies()[0].strategy
     share, uniform = percent / 100, cp.Strategy.uniform(safe.game)
-    return cp.Strategy(
-        safe.game, (1 - share) * safe.probabilities + share * uniform.probabilities
-    )
+    return cp.Strategy(safe.game, (1 - share) * safe.probabilities + share * uniform.probabilities)
 
 
 def played(program: Any, opponent: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +92,9 @@ def main() -> None:
             everything.std() / len(everything) ** 0.5, told, wrong,
             float(np.median(needed)) if needed else np.nan, spread, luck,
         ))  # fmt: skip
-        print(f"{name} against {against}: {truth:+.4f} sb/h, {told} of {exams} told apart, {rows[-1]}")
+        print(
+            f"{name} against {against}: {truth:+.4f} sb/h, {told} of {exams} told apart, {rows[-1]}"
+        )
         header = ["player", "opponent", "exams", "value", "value_error", "exam_mean",
                   "exam_error", "told_apart", "wrong", "median_hands", "deviation",
                   "deviation_with_luck"]  # fmt: skip

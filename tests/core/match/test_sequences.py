@@ -72,7 +72,7 @@ def test_the_twin_of_the_class() -> None:
 
 
 def test_a_stopped_peek_is_no_longer_a_95_percent_interval() -> None:
-    """What the sequence is for: ordinary intervals, looked at all the time, exclude the truth often."""
+    """What the sequence is for: ordinary intervals, looked at all the time, miss the truth."""
     rng = np.random.default_rng(2)
     samples = rng.normal(size=(300, PLANNED))
     t = np.arange(1, PLANNED + 1)

@@ -82,7 +82,10 @@ def test_a_silent_program_is_named(tmp_path: Path) -> None:
 
 
 def test_a_program_that_ends_or_does_not_speak(tmp_path: Path) -> None:
-    for text, says in (("raise SystemExit(3)", "code 3"), ("print('hello')", "before it connected")):
+    for text, says in (
+        ("raise SystemExit(3)", "code 3"),
+        ("print('hello')", "before it connected"),
+    ):
         path = tmp_path / "dead.py"
         path.write_text(text)
         bot = AcpcProgram(f"{sys.executable} {path}", seconds=5.0)

@@ -101,8 +101,9 @@ def test_a_function_of_text_is_graded_like_its_table() -> None:
         return "bet" if "Your card: K" in text else "pass"
 
     kings = {label: {"bet" if label[0] == "K" else "pass": 1.0} for label in KUHN.infoset_names}
-    result, twin = cp.grade("kuhn", cp.TextPlayer(answer)), cp.grade(
-        "kuhn", cp.Strategy.from_table(KUHN, kings)
+    result, twin = (
+        cp.grade("kuhn", cp.TextPlayer(answer)),
+        cp.grade("kuhn", cp.Strategy.from_table(KUHN, kings)),
     )
     assert result.loss_equilibrium == pytest.approx(twin.loss_equilibrium)
     assert result.exploitability == pytest.approx(twin.exploitability)
@@ -156,7 +157,9 @@ def test_programs_that_fail_are_named(tmp_path: Path, text: str, says: str) -> N
         ("kuhn", cp.TextPlayer(lambda text: 1 / 0), {}, "division"),  # type: ignore[arg-type, return-value]
     ],
 )
-def test_mistakes_get_a_sentence(game: str, player: Any, options: dict[str, Any], says: str) -> None:
+def test_mistakes_get_a_sentence(
+    game: str, player: Any, options: dict[str, Any], says: str
+) -> None:
     with pytest.raises(cp.CounterplayError, match=says):
         cp.grade(game, player, **options)
 

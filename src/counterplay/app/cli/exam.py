@@ -53,7 +53,8 @@ def exam(
         int | None, Option(help="Small games: answers of a text player to each state (default: 1).")
     ] = None,
     folder: Annotated[
-        Path | None, Option("--out", help="Folder for exam.html and exam.json (default: exams/...).")
+        Path | None,
+        Option("--out", help="Folder for exam.html and exam.json (default: exams/...)."),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:

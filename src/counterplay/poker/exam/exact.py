@@ -238,5 +238,3 @@ def _losses(game: Game, strategy: Strategy, opponent: Strategy, player: int) -> 
     loss = np.where(own, met * np.maximum(most - mean, 0.0), 0.0)
     loss[loss < TINY] = 0.0
     return _Losses(q, loss, met)
-
-

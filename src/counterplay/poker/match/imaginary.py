@@ -12,7 +12,7 @@ the hands before. Any u that does not depend on the hand leaves the mean as it i
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,15 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
-from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board, new_deal
+from counterplay.poker.cards.deal import (
+    N_DEALT,
+    Deal,
+    bucket_of,
+    compare,
+    draw,
+    find_board,
+    new_deal,
+)
 from counterplay.poker.holdem.bucket_pairs import STREETS, matchups, pair_values
 from counterplay.poker.holdem.table import Table, code_counts
 from counterplay.poker.match.deals import reach_street
@@ -107,9 +115,7 @@ def imagine_deals(
                     if held(cards[k], low, place, seen):
                         continue
                     chance.deck[place], chance.deck[place + ONE] = low, high
-                    hand_correction(
-                        pairs, one, two, values, int(side), int(end), workspace, parts
-                    )
+                    hand_correction(pairs, one, two, values, int(side), int(end), workspace, parts)
                     if parts[REACH] <= 0.0:
                         continue
                     folded = nodes.folded[end]

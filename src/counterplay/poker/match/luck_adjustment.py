@@ -120,7 +120,13 @@ def _u(values: PlayerValues, side: int, node: int, pair: int, chance: Deal) -> f
 
 @jit(inner=True)
 def _mean_next(
-    pairs: PairGame, chance: Deal, values: PlayerValues, side: int, node: int, street: int, pair: int
+    pairs: PairGame,
+    chance: Deal,
+    values: PlayerValues,
+    side: int,
+    node: int,
+    street: int,
+    pair: int,
 ) -> float:
     """The mean of u over all cards of the turn or river; `pair`: of the street before."""
     place = index(5 + street)
@@ -173,9 +179,9 @@ def hand_correction(
     parts: np.ndarray,
 ) -> float:
     """The correction of player 1's payoff in the hand with the cards of `workspace.chance`.
-    `side`: 0 where `a` is player 1. Fills `parts` (float64[PARTS]): the corrections for the cards of
-    each street and for actions, and the probability of the known players' actions, at which it
-    stops where that is 0."""
+    `side`: 0 where `a` is player 1. Fills `parts` (float64[PARTS]): the corrections for the cards
+    of each street and for actions, and the probability of the known players' actions; it stops
+    where that is 0."""
     nodes, chance, path, code = pairs.nodes, workspace.chance, workspace.path, workspace.code
     value = values.value[index(side)]
     length, node = ZERO, end
@@ -287,7 +293,14 @@ class HoldemLuckAdjustment:
         won = raw.won.copy()
         assert raw.cards is not None
         adjust_deals(
-            self._pairs, self._a, self._b, self._values, raw.cards, raw.ends, won, self._workspace,
+            self._pairs,
+            self._a,
+            self._b,
+            self._values,
+            raw.cards,
+            raw.ends,
+            won,
+            self._workspace,
             np.zeros(PARTS),
         )
         return won
