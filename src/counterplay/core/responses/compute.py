@@ -70,8 +70,8 @@ class ResponseParameters:
             )
         if self.player is None:
             raise BadParameter(
-                f"{game.name} has {game.n_players} players, and one of them responds: give its seat "
-                f"(player=0, on the command line --player 1)"
+                f"{game.name} has {game.n_players} players, and one of them responds: give its "
+                f"seat (player=0, on the command line --player 1)"
             )
         if not game.capabilities.listed or not game.perfect_recall:
             raise BadParameter(

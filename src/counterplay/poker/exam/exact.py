@@ -33,6 +33,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.poker.exam.text import TextPlayer, player_or_text, read_word, state_text
 
 MOST_INFOSETS = 5_000
+MOST_DRAWN = 12  # decisions in a picture
 TINY = 1e-12  # a loss that is rounding
 
 
@@ -80,6 +81,24 @@ class Grade(Tabular):
         """A row for each decision, the costliest against the equilibrium first."""
         rows = [asdict(one) for one in self.worst()]
         return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def _figure(self) -> Any:
+        from counterplay.core.base.plotting import COLOURS, new_figure
+
+        shown_ones = self.worst()[:MOST_DRAWN][::-1]
+        figure, axes = new_figure(1, 1, 6.5, 1.2 + 0.3 * len(shown_ones))
+        losses, places = [one.loss_equilibrium for one in shown_ones], range(len(shown_ones))
+        axes[0, 0].barh(list(places), losses, color=COLOURS[0])
+        names = [f"{one.infoset} (player {one.player + 1})" for one in shown_ones]
+        title = f"{self.player} in {self.game}"
+        label = "lost to the equilibrium, per game"
+        axes[0, 0].set(yticks=list(places), yticklabels=names, xlabel=label, title=title)
+        return figure
+
+    def _repr_html_(self) -> str:
+        from counterplay.poker.exam.report import body
+
+        return body(self)
 
     def worst(self) -> list[Decision]:
         """The decisions, the costliest first."""
@@ -137,8 +156,8 @@ def _check(game: Game) -> None:
         raise BadParameter(f"an exact exam is in a small game of two players, not {game.name}")
     if not game.perfect_recall or game.n_infosets > MOST_INFOSETS:
         raise BadParameter(
-            f"{game.name} has {game.n_infosets:,} information sets; an exact exam asks about all of "
-            f"them, at most {MOST_INFOSETS:,}, in a game of perfect recall"
+            f"{game.name} has {game.n_infosets:,} information sets; an exact exam asks about all, "
+            f"at most {MOST_INFOSETS:,}, in a game of perfect recall"
         )
 
 

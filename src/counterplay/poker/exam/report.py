@@ -36,14 +36,20 @@ def save(result: Exam | Grade, folder: Path) -> tuple[Path, Path]:
     return paths
 
 
+def body(result: Exam | Grade) -> str:
+    """The page without its head, as a notebook shows it."""
+    title, text = _of_matches(result) if isinstance(result, Exam) else _of_decisions(result)
+    return f"<h1>{escape(title)}</h1>{text}"
+
+
 def page(result: Exam | Grade) -> str:
     """The page as HTML, without links to anything else."""
-    title, body = _of_matches(result) if isinstance(result, Exam) else _of_decisions(result)
+    title = f"Exam of {result.player}"
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1>{body}</body></html>\n"
+        f"{body(result)}</body></html>\n"
     )
 
 
@@ -71,12 +77,12 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
         f"a match together with probability {exam.level:.0%}, one match at a time."
     )
     stopped = "<p><strong>Stopped before all matches were played.</strong></p>"
-    body = (
+    text = (
         f'<p class="soft">{escape(note)}</p>{stopped if exam.stopped else ""}'
         f"<h2>Winnings</h2>{_intervals(exam.rows)}{display.table(header, rows)}"
         f"<h2>The player</h2>{display.facts(facts)}"
     )
-    return f"Exam of {exam.player}", body
+    return f"Exam of {exam.player}", text
 
 
 def _exploitability(exam: Exam) -> str:
@@ -140,11 +146,11 @@ def _of_decisions(grade: Grade) -> tuple[str, str]:
         "play is best from then on, times the probability to come there; the losses of all "
         "decisions add up to what the player wins less than a best response to that opponent."
     )
-    body = (
+    text = (
         f'<p class="soft">{escape(note)}</p>{display.facts(facts)}<h2>Decisions, the costliest '
         f"first</h2>{display.table(header, rows, len(grade.decisions))}"
     )
-    return f"Exam of {grade.player} in {grade.game}", body
+    return f"Exam of {grade.player} in {grade.game}", text
 
 
 def _shares(answer: dict[str, float]) -> str:

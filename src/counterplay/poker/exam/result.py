@@ -72,6 +72,25 @@ class Exam(Tabular):
         rows = [asdict(row) | {"verdict": row.verdict} for row in self.rows]
         return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
+    def _figure(self) -> Any:
+        from counterplay.core.base.plotting import COLOURS, new_figure
+
+        figure, axes = new_figure(1, 1, 6.5, 1.2 + 0.35 * len(self.rows))
+        axis, places = axes[0, 0], range(len(self.rows))[::-1]
+        axis.axvline(0.0, color="black", linewidth=1)
+        for place, row in zip(places, self.rows, strict=True):
+            half = (row.high - row.low) / 2
+            within = half if math.isfinite(half) else None
+            axis.errorbar([row.mean], [place], xerr=within, fmt="o", color=COLOURS[0], capsize=4)
+        names = [row.opponent for row in self.rows]
+        axis.set(yticks=list(places), yticklabels=names, xlabel="won, sb/h", title=self.player)
+        return figure
+
+    def _repr_html_(self) -> str:
+        from counterplay.poker.exam.report import body
+
+        return body(self)
+
     def facts(self) -> dict[str, Any]:
         """Everything, for JSON; infinite ends of intervals are null."""
         facts = asdict(self)

@@ -28,11 +28,11 @@ SECONDS = 120.0  # for an answer
 MOST_ANSWER = 100_000  # bytes of an answer
 _WORD = re.compile(r"[a-z]+")
 RULES = {
-    "kuhn": "Kuhn poker: {cards} cards, {order}, one to each of {players} players, who ante 1. Pass "
-    "or bet 1; after a bet the others bet (call) or pass (fold). The highest card wins.",
-    "leduc": "Leduc hold'em: {cards} cards, ranks {order} in {suits} suits, one to each of {players} "
-    "players, who ante 1. Two rounds, raises of 2 and then 4, at most {raises} a round. One public "
-    "card before the second round. A pair with it wins, else the higher card.",
+    "kuhn": "Kuhn poker: {cards} cards, {order}, one to each of {players} players, who ante 1. "
+    "Pass or bet 1; after a bet the others bet (call) or pass (fold). The highest card wins.",
+    "leduc": "Leduc hold'em: {cards} cards, ranks {order} in {suits} suits, one to each of "
+    "{players} players, who ante 1. Two rounds, raises of 2 and then 4, at most {raises} a round. "
+    "One public card before the second round. A pair with it wins, else the higher card.",
 }
 _LETTERS = {"p": "pass", "b": "bet", "c": "call", "r": "raise", "f": "fold"}
 
