@@ -1,11 +1,13 @@
 """How many hands an exam needs: programs that lose more than 0.05 sb/h against tables, in exams of
 3,000 hands. A noisy player is the table `safe` with a share of uniform actions, played as a program
 whose table nobody knows; its loss is known from 4,000,000 hands of tables. Poki's is the mean of
-its exams. Writes benchmarks/exam.csv. Run: python -m benchmarks.exam [--exams 8]"""
+its exams. Writes benchmarks/exam.csv. Run: python -m benchmarks.exam [--exams 8] [--against NAME],
+the latter for the rows of one opponent."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +63,15 @@ def played(program: Any, opponent: Any, seed: int) -> tuple[np.ndarray, np.ndarr
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--exams", type=int, default=8)
-    exams = parser.parse_args().exams
-    rows = []
+    parser.add_argument("--against", default=None)
+    given = parser.parse_args()
+    exams, rows = given.exams, dict[tuple[str, str], tuple[Any, ...]]()
+    if given.against is not None and OUT.exists():
+        with OUT.open(newline="") as file:
+            rows = {(row[0], row[1]): tuple(row) for row in list(csv.reader(file))[1:]}
     for name, against in PAIRS:
+        if given.against not in (None, against):
+            continue
         opponent = cp.bot(against)
         truth = error = np.nan
         program: Any = cp.bot(name) if " " not in name else None
@@ -87,18 +95,16 @@ def main() -> None:
                 told, wrong = told + right, wrong + (not right)
                 needed.append(2 * first.samples)
         spread, luck = everything.std(), np.concatenate(raw).std()
-        rows.append((
+        rows[name, against] = (
             name, against, exams, truth, error, everything.mean(),
             everything.std() / len(everything) ** 0.5, told, wrong,
             float(np.median(needed)) if needed else np.nan, spread, luck,
-        ))  # fmt: skip
-        print(
-            f"{name} against {against}: {truth:+.4f} sb/h, {told} of {exams} told apart, {rows[-1]}"
-        )
+        )  # fmt: skip
+        print(f"{name} against {against}: {truth:+.4f} sb/h, {told} of {exams} told apart", spread)
         header = ["player", "opponent", "exams", "value", "value_error", "exam_mean",
                   "exam_error", "told_apart", "wrong", "median_hands", "deviation",
                   "deviation_with_luck"]  # fmt: skip
-        write_rows(OUT, header, rows)
+        write_rows(OUT, header, rows.values())
 
 
 if __name__ == "__main__":

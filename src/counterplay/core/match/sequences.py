@@ -33,7 +33,7 @@ LEAST = 20  # samples before an interval is finite
 PRIOR = 30  # samples that the scale counts
 
 
-class Interval(NamedTuple):
+class RunningInterval(NamedTuple):
     """An interval of a mean after `samples` samples."""
 
     mean: float
@@ -90,7 +90,7 @@ class ConfidenceSequence:
         self._factor = float(ndtri(1.0 - alpha / 4.0)) * math.sqrt(self.planned)
         self._count, self._mean, self._squares = 0, 0.0, 0.0
 
-    def add(self, samples: np.ndarray) -> list[Interval]:
+    def add(self, samples: np.ndarray) -> list[RunningInterval]:
         """Takes samples in their order; returns the interval after each."""
         if self._count + len(samples) > self.planned:
             raise BadParameter(f"more than the {self.planned:,} samples that were planned")
@@ -109,9 +109,9 @@ class ConfidenceSequence:
         return math.sqrt((self._squares + self._prior) / (max(self._count - 1, 0) + PRIOR))
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> RunningInterval:
         """The interval now."""
         half = math.inf
         if self._count >= LEAST:
             half = self._factor * self.deviation / self._count
-        return Interval(self._mean, self._mean - half, self._mean + half, self._count)
+        return RunningInterval(self._mean, self._mean - half, self._mean + half, self._count)

@@ -38,7 +38,7 @@ TINY = 1e-12  # a loss that is rounding
 
 
 @dataclass(frozen=True)
-class Decision:
+class GradedDecision:
     """One information set, and what the player does there."""
 
     player: int
@@ -57,7 +57,7 @@ class Grade(Tabular):
 
     game: str
     player: str
-    decisions: tuple[Decision, ...]
+    decisions: tuple[GradedDecision, ...]
     values: tuple[float, float]  # against the equilibrium, as player 1 and as player 2
     game_value: float  # of player 1
     loss_equilibrium: float  # the sum of both seats
@@ -100,7 +100,7 @@ class Grade(Tabular):
 
         return body(self)
 
-    def worst(self) -> list[Decision]:
+    def worst(self) -> list[GradedDecision]:
         """The decisions, the costliest first."""
         return sorted(
             self.decisions, key=lambda d: (-d.loss_equilibrium, -d.loss_best_response, d.infoset)
@@ -208,7 +208,7 @@ def _graded(
         cost = float(losses.loss[infoset]), float(hard[player].loss[infoset])
         reach = float(losses.reach[infoset])
         wrong = int(illegal[infoset])
-        decisions.append(Decision(player, label, shares, actions[best], *cost, reach, wrong))
+        decisions.append(GradedDecision(player, label, shares, actions[best], *cost, reach, wrong))
     values = tuple(
         float(expected_value(game, equilibrium.replace(strategy, player))[player])
         for player in (0, 1)
