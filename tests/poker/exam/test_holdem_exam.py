@@ -99,6 +99,13 @@ def test_the_page_says_everything_and_escapes(tmp_path: Path) -> None:
     assert "wins" in repr(report(rows))
 
 
+def test_the_leaks_of_opponents_are_known_where_they_were_measured() -> None:
+    assert holdem.most_from("safe") == pytest.approx(0.13765)
+    assert holdem.most_from("always-fold") == 0.75
+    assert holdem.most_from("uniform") is None
+    assert holdem.most_from(Caller()) is None
+
+
 def test_default_opponents_are_tables() -> None:
     names = holdem.opponents()
     assert {"safe", "safest", "sparbot", "always-call"} <= set(names)

@@ -49,6 +49,9 @@ MARGIN = 0.05  # sb/h
 BLOCK = 50  # deals after which the model of the player is renewed
 SCALE = 1.0  # sb/h: of the standard deviation of a luck-adjusted duplicate deal
 MOST_HANDS = 10**6
+#: What best responses win from simple bots, the mean of both seats (Johanson et al. 2011, and
+#: benchmarks/exact.csv).
+LEAKS = {"always-fold": 0.75, "always-call": 1.16348}
 
 
 def opponents() -> tuple[str, ...]:
@@ -181,7 +184,16 @@ def _match(
         deviation=sequence.deviation,
         seconds=clock() - begun,
         margin=margin,
+        most=most_from(name),
     )
+
+
+def most_from(name: Any) -> float | None:
+    """What a best response wins from a known opponent, in sb/h: how large its leaks are."""
+    if not isinstance(name, str) or name not in BOTS:
+        return None
+    shipped = BOTS[name].shipped
+    return LEAKS.get(name) if shipped is None else shipped.mb_per_game / 1000
 
 
 def _adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:

@@ -56,11 +56,12 @@ def page(result: Exam | Grade) -> str:
 def _of_matches(exam: Exam) -> tuple[str, str]:
     rows = [
         (row.opponent, row.verdict, f"{row.mean:+.4f}", f"{row.low:+.4f} to {row.high:+.4f}",
-         "–" if row.needed is None else f"{row.needed:,}", row.hands, f"{row.raw:+.4f}")
+         "–" if row.needed is None else f"{row.needed:,}", row.hands, f"{row.raw:+.4f}",
+         "–" if row.most is None else f"{row.most:+.4f}")
         for row in exam.rows
     ]  # fmt: skip
     header = ("opponent", "verdict", "sb/h", "95%, at all times", "clear after", "hands",
-              "with luck")  # fmt: skip
+              "with luck", "a best response wins")  # fmt: skip
     facts: dict[str, Any] = {
         "exploitability, b1 + b2": f"{_exploitability(exam)} ({exam.exploitability_note})",
         "time of an action": f"{exam.mean_ms:.3g} ms on average, 99% within {exam.slow_ms:.3g} ms, "
@@ -99,8 +100,8 @@ def _intervals(rows: tuple[ExamRow, ...]) -> str:
         f'<line x1="{middle}" x2="{middle}" y1="4" y2="{height - 26}" stroke="#9aa5b1"/>',
         *(
             f'<text x="{middle + tick * scale:.1f}" y="{height - 8}" font-size="12" '
-            f'text-anchor="middle" fill="#56606b">{tick:+.2g} sb/h</text>'
-            for tick in (-most, 0.0, most)
+            f'text-anchor="{anchor}" fill="#56606b">{tick:+.2g} sb/h</text>'
+            for tick, anchor in ((-most, "start"), (0.0, "middle"), (most, "end"))
         ),
     ]
     for k, row in enumerate(rows):
@@ -137,10 +138,11 @@ def _of_decisions(grade: Grade) -> tuple[str, str]:
         "value of the game to player 1": f"{grade.game_value:.6g}",
         "lost to a best response, both seats": f"{grade.loss_best_response:.6g}",
         "exploitability, b1 + b2": f"{grade.exploitability:.6g}",
-        "illegal answers": f"{grade.illegal:,} of {grade.asked:,}, played as checks and calls",
-        "time of an answer": f"{grade.mean_ms:.3g} ms",
-        "counterplay": grade.version,
     }
+    if grade.asked:
+        facts["illegal answers"] = f"{grade.illegal:,} of {grade.asked:,}, played as checks, calls"
+        facts["time of an answer"] = f"{grade.mean_ms:.3g} ms"
+    facts["counterplay"] = grade.version
     note = (
         "Exact, per game. The loss of a decision is that of its actions against the best one, if "
         "play is best from then on, times the probability to come there; the losses of all "

@@ -25,6 +25,7 @@ class ExamRow:
     deviation: float  # standard deviation of a duplicate deal, luck-adjusted
     seconds: float
     margin: float
+    most: float | None = None  # what a best response wins from the opponent, where that is known
 
     @property
     def verdict(self) -> str:
