@@ -175,6 +175,9 @@ def test_ctrl_c_keeps_the_matches_that_were_played() -> None:
         cp.exam(Caller(), [Folder(), Tired()], 400)
     assert stop.value.result.stopped
     assert [one.opponent for one in stop.value.result.rows] == ["folder"]
+    with pytest.raises(cp.Interrupted) as stop:
+        cp.exam(Caller(), [Tired()], 400)
+    assert stop.value.result is None
 
 
 @pytest.mark.usefixtures("_without_kernels")

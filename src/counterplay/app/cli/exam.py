@@ -77,6 +77,7 @@ def exam(
     else:
         if times is not None:
             raise BadParameter("--times is for text players in a small game; add --game kuhn")
+        _check_holdem(player)
         opponents = None if against is None else [one.strip() for one in against.split(",")]
         result, stopped = _matches(player, opponents, hands, seed, margin, flops)
     paths = save(result, where)
@@ -87,6 +88,18 @@ def exam(
         out.print(f"Files: {paths[0]}, {paths[1]}")
     if stopped:
         raise typer.Exit(130)
+
+
+def _check_holdem(player: str) -> None:
+    """Refuses the strategy of another game, and says how to examine it."""
+    from counterplay.poker.players import game_of, kind_of
+
+    own = game_of(player) if kind_of(player) == "path" else None
+    if own is not None and not own.can("bots"):
+        words = display.suggested("exam", player, "--game", own.name)
+        raise BadParameter(f"{player} is a strategy for {own.name}; examine it there: {words}")
+    if player.startswith("text:"):
+        raise BadParameter("text players play small games; add --game kuhn")
 
 
 def _matches(
@@ -105,7 +118,7 @@ def _matches(
         try:
             result, stopped = display.until_stopped(work)
         except KeyboardInterrupt:
-            err.print("stopped before a hand was played; nothing was saved.")
+            err.print("stopped before the first match was over; nothing was saved.")
             raise typer.Exit(130) from None
     if stopped:
         err.print("stopped; these are the matches that were played.")

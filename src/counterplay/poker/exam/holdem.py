@@ -80,7 +80,7 @@ def exam(
     strategies and the bots that are tables), and stops when a 95% confidence sequence says that it
     wins, loses, or is within `margin` sb/h of even. `flops`: also estimate its exploitability from
     so many flops, where it is a table or a function. Ctrl-C raises `Interrupted`, whose `result` is
-    the exam so far.
+    the exam so far (None before the first match was over).
     """
     whole_number(hands, 2, MOST_HANDS, "hands")
     check_seed(seed)
@@ -131,7 +131,7 @@ def exam(
         stopped=stopped,
     )
     if stopped:
-        raise Interrupted(result)
+        raise Interrupted(result if rows else None)
     return result
 
 
