@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shlex
 import tempfile
 import time
 from collections.abc import Sequence
@@ -140,11 +141,18 @@ def train(given: argparse.Namespace) -> list[Path]:
         found = compute_response(
             parameters.with_p(p), Limits(seconds=given.seconds), started=started
         )
-        facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations, "p": p}
-        facts |= {"model": name, "model_game": given.model_game, "seed": given.seed}
+        facts: dict[str, Any] = {"seconds": round(found.seconds, 1), "p": p}
+        facts |= {"iterations": found.iterations, "seed": given.seed, "model": name}
+        facts |= {"model_game": given.model_game, "algorithm": "rnr", "command": command_of(given)}
         write_quantised(paths[-1], found.strategy, facts)
         say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
     return paths
+
+
+def command_of(given: argparse.Namespace) -> str:
+    """The command that trains again."""
+    asked = ["--ps", given.ps, "--seconds", f"{given.seconds:g}", "--game", given.game]
+    return shlex.join(["python", "-m", "benchmarks.real_frontier", *given.what, *asked])
 
 
 def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Numbers:

@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, whole_number
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.base.version import version
 from counterplay.core.evaluation.exact import best_response, expected_value, infoset_values
 from counterplay.core.forms.game import Game
@@ -133,7 +133,7 @@ def grade(
     whole_number(times, 1, 10_000, "times")
     _check(game)
     begun, asked, illegal, spent = time.perf_counter(), 0, np.zeros(game.n_infosets, int), 0.0
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         found = player_or_text(player)
         if isinstance(found, TextPlayer):
             name = found.name

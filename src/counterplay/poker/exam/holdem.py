@@ -24,7 +24,7 @@ from counterplay.core.base.errors import (
     positive,
     whole_number,
 )
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.base.version import version
 from counterplay.core.forms.registry import load
 from counterplay.core.kernels.jit import clock
@@ -91,7 +91,7 @@ def exam(
     if not names:
         raise BadParameter("an exam needs an opponent; leave out against for all of them")
     begun, rows = clock(), list[ExamRow]()
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         examined = bot(player_or_program(player), progress)
         check_betting(LIMIT, (examined,))
         if only_seat(examined, None) is not None:
