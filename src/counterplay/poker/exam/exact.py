@@ -233,8 +233,10 @@ def _graded(
 
 def demanding_equilibrium(game: Game) -> Strategy:
     """The equilibrium that wins the most from uniform play."""
-    uniform = Strategy.uniform(game)
-    return respond(game, uniform, None, algorithm="rnr", engine="lp", max_exploitability=0).strategy
+    options: dict[str, Any] = {"algorithm": "rnr", "engine": "lp", "max_exploitability": 0}
+    found = respond(game, Strategy.uniform(game), None, **options).strategy
+    assert isinstance(found, Strategy)
+    return found
 
 
 @dataclass(frozen=True)
