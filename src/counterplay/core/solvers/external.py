@@ -28,7 +28,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.sampling import RegretTables, SamplingSolver
+from counterplay.core.solvers.sampling import SamplingSolver, SamplingTables
 
 
 class TraversalStack(NamedTuple):
@@ -66,7 +66,7 @@ def new_stack(depth: int, width: int) -> TraversalStack:
 def _descend(
     form: Any,
     chance: Any,
-    tables: RegretTables,
+    tables: SamplingTables,
     stack: TraversalStack,
     depth: int,
     traverser: int,
@@ -106,7 +106,7 @@ def _descend(
 
 
 @jit(inline=True)
-def _finish(tables: RegretTables, stack: TraversalStack, depth: int) -> float:
+def _finish(tables: SamplingTables, stack: TraversalStack, depth: int) -> float:
     """After all actions of decision `depth`: adds its sampled regrets and returns its value."""
     first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
@@ -122,7 +122,7 @@ def _finish(tables: RegretTables, stack: TraversalStack, depth: int) -> float:
 def external_sampling(
     form: Any,
     chance: Any,
-    tables: RegretTables,
+    tables: SamplingTables,
     stack: TraversalStack,
     rng: np.ndarray,
     n_players: int,

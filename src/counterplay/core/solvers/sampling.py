@@ -46,7 +46,7 @@ from counterplay.core.solvers.hash_tables import (
 )
 
 
-class RegretTables(NamedTuple):
+class SamplingTables(NamedTuple):
     """The tables of external sampling and of public chance sampling: s slots."""
 
     regret: np.ndarray  # float64[s]
@@ -151,7 +151,7 @@ class SamplingSolver(Solver):
 
     def _new_tables(self, infosets: int, slots: int) -> Any:
         """Returns the tables of iteration 0."""
-        return RegretTables(np.zeros(slots), np.zeros(slots))
+        return SamplingTables(np.zeros(slots), np.zeros(slots))
 
     @abstractmethod
     def _new_workspace(self) -> Any:

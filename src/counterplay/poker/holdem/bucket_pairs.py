@@ -250,7 +250,7 @@ def _numbers() -> tuple[np.ndarray, np.ndarray]:
     return np.where(shared, -1, number[least]).ravel(), np.flatnonzero(canonical).astype(np.int32)
 
 
-@jit
+@jit(inner=True)
 def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
     """Adds all flops that the first four cards of the deck leave to `out` (uint16[b²]). The flop of
     `chance` is restored, but not its canonical board."""
@@ -273,7 +273,7 @@ def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
     deck[4], deck[5], deck[6] = a, m, z
 
 
-@jit
+@jit(inner=True)
 def matchup_of(cards: Any, matchups: Matchups, chance: Deal) -> int:
     """Returns the matchup of the first four cards of the deck, with its flops counted."""
     both = holding_of(chance, 0, False) * N_HOLDINGS + holding_of(chance, 1, False)

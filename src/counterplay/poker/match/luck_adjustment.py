@@ -167,7 +167,7 @@ def _value_after(
     return _u(values, side, child, pair, chance)
 
 
-@jit
+@jit(inner=True)
 def hand_correction(
     pairs: PairGame,
     one: Table,
