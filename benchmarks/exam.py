@@ -18,7 +18,7 @@ from benchmarks.measure import write_rows
 from counterplay.core.match.sequences import BlendedSamples, ConfidenceSequence
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.exam.candidate import two_of
-from counterplay.poker.exam.holdem import HANDS, SCALE, _adjuster, _deals
+from counterplay.poker.exam.holdem import HANDS, SCALE, luck_adjuster, played_blocks
 
 OUT = Path(__file__).parent / "exam.csv"
 PAIRS = (("noisy 5%", "safe"), ("noisy 7%", "safe"), ("noisy 5%", "sparbot"), ("poki", "safe"))
@@ -51,9 +51,9 @@ def noisy(percent: int) -> cp.Strategy:
 def played(program: Any, opponent: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Luck-adjusted payoffs of the deals of an exam that is not stopped, and those with luck."""
     lanes = two_of(program)
-    adjuster = _adjuster(program, opponent, lambda share, what: None)
+    adjuster = luck_adjuster(program, opponent, lambda share, what: None)
     adjusted, raw, blend = [], [], BlendedSamples(SCALE)
-    for deals in _deals(lanes, opponent, HANDS // 2, seed):
+    for deals in played_blocks(lanes, opponent, HANDS // 2, seed):
         raw.append(deals.won.mean(axis=1))
         adjusted.append(blend.add(adjuster.adjusted(deals).mean(axis=1), raw[-1]))
         adjuster.learn(deals)

@@ -76,6 +76,20 @@ def test_an_error_of_the_player_is_one_sentence() -> None:
         Candidate(Broken()).act(cp.view("", "AhKd"))
 
 
+@pytest.mark.usefixtures("_without_kernels")
+def test_a_function_is_examined() -> None:
+    """A policy of all holdings, such as a network."""
+
+    def calls(boards: Any, betting: Any) -> np.ndarray:
+        answer = np.zeros((len(betting), 1326, 3))
+        answer[:, :, 1] = 1.0
+        return answer
+
+    result = cp.exam(cp.VectorPolicy(calls, "net"), [Folder()], 60, seed=2)
+    assert result.player == "net"
+    assert result.rows[0].mean > 0.0
+
+
 def test_a_player_that_cannot_be_copied_is_named() -> None:
     class Alone(Caller):
         def __deepcopy__(self, memo: Any) -> Any:
@@ -138,7 +152,7 @@ class NoLuck:
 @pytest.fixture
 def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Payoffs with luck, and opponents in Python."""
-    monkeypatch.setattr(holdem, "_adjuster", lambda *arguments: NoLuck())
+    monkeypatch.setattr(holdem, "luck_adjuster", lambda *arguments: NoLuck())
     monkeypatch.setattr(holdem, "measured", lambda *arguments: (None, "not measured"))
 
 

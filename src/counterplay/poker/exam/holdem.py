@@ -157,10 +157,10 @@ def _match(
     """The match against one opponent."""
     begun, planned = clock(), -(-hands // 2)
     progress(0.0, "tables")
-    adjuster = _adjuster(lanes[0].bot, opponent, progress)
+    adjuster = luck_adjuster(lanes[0].bot, opponent, progress)
     sequence, won, needed = ConfidenceSequence(planned, SCALE), list[np.ndarray](), None
     blend = BlendedSamples(SCALE)
-    for raw in _deals(lanes, opponent, planned, seed):
+    for raw in played_blocks(lanes, opponent, planned, seed):
         adjusted = adjuster.adjusted(raw).mean(axis=1)
         intervals = sequence.add(blend.add(adjusted, raw.won.mean(axis=1)))
         clear = [one for one in intervals if one.excludes(0.0) or one.within(margin)]
@@ -196,14 +196,14 @@ def most_from(name: Any) -> float | None:
     return LEAKS.get(name) if shipped is None else shipped.mb_per_game / 1000
 
 
-def _adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:
+def luck_adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:
     game = load(DEFAULT_GAME)
     if isinstance(opponent, TableBot):
         return ImaginaryLuckAdjustment(game, player, opponent.table, progress)
     return HoldemLuckAdjustment(game, player, opponent, 0, progress)
 
 
-def _deals(
+def played_blocks(
     lanes: tuple[Candidate, Candidate], opponent: Any, planned: int, seed: int
 ) -> Iterator[PlayedDeals]:
     """The played deals, block by block. Both copies of the player start without memory."""

@@ -3,7 +3,8 @@
 
 u(h) is the value of a public node for a pair of buckets (`poker/holdem/bucket_pairs.py`), from the
 strategies of the players if they are tables of few buckets, else from one of them for both, else
-from checking and calling. Corrections are made for the deal, for the flop over all 17,296 of them,
+from checking and calling; on the river with the true winner in place of the expected one.
+Corrections are made for the deal, for the flop over all 17,296 of them,
 for the turn and the river over all remaining cards, and for the actions of players that are tables.
 The estimate is unbiased for any u. Deviations: the dealer knows both hands, so there are no
 imaginary observations."""
