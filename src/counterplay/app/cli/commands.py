@@ -25,6 +25,7 @@ from counterplay.app.cli import (
     acpc,
     display,
     exam,
+    frontier,
     matches,
     models,
     reproduce,
@@ -311,7 +312,7 @@ app.command(cls=opt.Command)(strategies.show)
 app.add_typer(models.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=opt.Command)(responses.respond)
-app.command(cls=opt.Command)(responses.frontier)
+app.command(cls=opt.Command)(frontier.frontier)
 
 
 def main() -> None:
