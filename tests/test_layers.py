@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 ROOMS = {
     "core": "base kernels forms parallel games evaluation solvers responses match",
     "poker": "cards betting abstraction holdem vector histories bots models players match adaptive "
-    "acpc",
+    "acpc exam",
     "app": "reproduction web cli",
 }
 ROWS = [f"{room}.{name}" for room, names in ROOMS.items() for name in names.split()]

@@ -29,6 +29,7 @@ from number_tables import DOCS, SCALES, table
 from play_tables import PLAY
 from scale_tables import SCALE
 from speed_tables import SPEED
+from standing_tables import STANDING
 
 from counterplay.app.reproduction.harness.base import (
     COMMITTED,
@@ -156,6 +157,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **PLAY,
     **SCALE,
     **SPEED,
+    **STANDING,
 }
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
     from counterplay.core.responses.safe import SafePlayer as SafePlayer
+    from counterplay.core.responses.several import SeveralResponse as SeveralResponse
     from counterplay.core.solvers.measures import exploitability as exploitability
     from counterplay.core.solvers.measures import game_value as game_value
     from counterplay.core.solvers.run import Run as Run
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.plan import DealerLimits as DealerLimits
     from counterplay.poker.acpc.plan import MatchPlan as MatchPlan
     from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
+    from counterplay.poker.acpc.program import AcpcProgram as AcpcProgram
     from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
     from counterplay.poker.acpc.server import acpc_seat as acpc_seat
     from counterplay.poker.acpc.server import deal_acpc as deal_acpc
@@ -70,6 +72,11 @@ if TYPE_CHECKING:
     from counterplay.poker.bots.bot import view as view
     from counterplay.poker.bots.shipped import ShippedStrategy as ShippedStrategy
     from counterplay.poker.bots.shipped import strategies as strategies
+    from counterplay.poker.exam.exact import Grade as Grade
+    from counterplay.poker.exam.exact import grade as grade
+    from counterplay.poker.exam.holdem import exam as exam
+    from counterplay.poker.exam.result import Exam as Exam
+    from counterplay.poker.exam.text import TextPlayer as TextPlayer
     from counterplay.poker.histories.read import read_hands as read_hands
     from counterplay.poker.models.model import OpponentModel as OpponentModel
     from counterplay.poker.models.model import learn_model as learn_model
@@ -83,6 +90,12 @@ if TYPE_CHECKING:
 _WHERE = {
     "on_ray": "core.parallel.ray_cluster",
     "AcpcPlayer": "poker.acpc.player",
+    "AcpcProgram": "poker.acpc.program",
+    "Exam": "poker.exam.result",
+    "Grade": "poker.exam.exact",
+    "TextPlayer": "poker.exam.text",
+    "exam": "poker.exam.holdem",
+    "grade": "poker.exam.exact",
     "Adaptive": "poker.adaptive.player",
     "AdaptiveBlock": "poker.adaptive.play",
     "DealerLimits": "poker.acpc.plan",
@@ -138,6 +151,7 @@ _WHERE = {
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
     "SafePlayer": "core.responses.safe",
+    "SeveralResponse": "core.responses.several",
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",

@@ -245,4 +245,4 @@ def test_a_connection_that_breaks_before_it_is_taken() -> None:
             raise ConnectionAbortedError
 
     with pytest.raises(MatchAborted, match=r"^ERROR: seat 2 could not connect$"):
-        server._accept(Broken(), None, 0.0, 1)
+        server.wait_for(Broken(), None, 0.0, 1)

@@ -18,6 +18,7 @@ from counterplay.poker.cards.decks import FULL
 from counterplay.poker.holdem.table import Table
 from counterplay.poker.vector import flop_sums
 from counterplay.poker.vector.flop_values import Alternative, ValueQuery
+from counterplay.poker.vector.policy import VectorPolicy
 from counterplay.poker.vector.public_tree import LANES
 
 N_FLOPS = 5
@@ -115,6 +116,23 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert traversed(prepared()) == ([3, 4], 11111.0)
     assert not list(tmp_path.rglob("*.draft"))  # it is over
     assert traversed(prepared()) == ([0, 1, 2, 3, 4], 11111.0)
+
+
+def test_a_policy_goes_on_under_its_version() -> None:
+    """A function has no hash; its author names the weights, or nothing is stored."""
+
+    def answer(boards: Any, betting: Any) -> Any:
+        raise AssertionError
+
+    one, other, nameless = (
+        prepared(against=VectorPolicy(answer, "net", version=text), by=None)
+        for text in ("step 100", "step 200", "")
+    )
+    assert traversed(one, stop_after=2) == ([0, 1], None)
+    assert traversed(other) == ([0, 1, 2, 3, 4], 11111.0)
+    assert traversed(one) == ([2, 3, 4], 11111.0)
+    assert traversed(nameless, stop_after=2) == ([0, 1], None)
+    assert traversed(nameless) == ([0, 1, 2, 3, 4], 11111.0)
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -24,6 +24,7 @@ from typer import Argument, Option
 from counterplay.app.cli import (
     acpc,
     display,
+    exam,
     frontier,
     matches,
     models,
@@ -53,6 +54,7 @@ INTRODUCTION = """Equilibria and robust counter-strategies in imperfect-informat
   an equilibrium and its exploitability  counterplay solve kuhn
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
   play bots at limit hold'em             counterplay match uniform always-call
+  how good is my player                  counterplay exam my_bots.py:MyBot
   a model from a player's hands          counterplay model hands.parquet --player NAME
   play and explore in the browser        counterplay serve
   the figures and tables of the paper    counterplay reproduce all
@@ -304,6 +306,7 @@ def serve(
 app.command(cls=opt.Command)(strategies.evaluate)
 app.command(cls=opt.Command)(reproduce.reproduce)
 app.command(cls=opt.Command)(matches.match)
+app.command(cls=opt.Command)(exam.exam)
 app.command()(models.model)
 app.command(cls=opt.Command)(strategies.show)
 app.add_typer(models.holdem, name="holdem")

@@ -180,13 +180,16 @@ def _match(
 ) -> bool:
     """Plays and prints; returns whether it was stopped."""
     from counterplay.core.match.play import play_match
+    from counterplay.poker.acpc.program import PREFIX, player_or_program
     from counterplay.poker.players import game_between
 
     a, b, *others = players
     with share_progress("match") as progress:
-        loaded = game_between(players, game)
+        one, two = player_or_program(a), player_or_program(b)
+        words = [player for player in players if not player.startswith(PREFIX)]
+        loaded = game_between(words, game)
         options |= {"progress": progress, "others": others}
-        result, _ = until_stopped(partial(play_match, loaded, a, b, hands, seed, **options))
+        result, _ = until_stopped(partial(play_match, loaded, one, two, hands, seed, **options))
     if as_json:
         facts = asdict(result) | {"a": a, "b": b, "interval": result.interval}
         facts["each"] = [

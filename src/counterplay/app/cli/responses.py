@@ -16,11 +16,12 @@ from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts
 from counterplay.core.base.errors import BadParameter
 
+MOST_PLAYERS = 100
 MODEL_HELP = f"The model of the opponent: {opt.PLAYER}."
 
 
 def seat_of(player: str) -> int | None:
-    if player not in ("1", "2", "both"):
+    if player != "both" and not (player.isdecimal() and 0 < int(player) < MOST_PLAYERS):
         raise BadParameter(f"--player must be 1, 2 or both, not {player!r}")
     return None if player == "both" else int(player) - 1
 
@@ -63,6 +64,10 @@ def risk_limit(game: Any, max_exploitability: float | None, max_risk: float | No
 def respond(
     context: typer.Context,
     model: Annotated[str | None, Argument(help=MODEL_HELP)] = None,
+    others: Annotated[
+        list[str] | None,
+        Argument(help="The models of further opponents, in a game of more than two players."),
+    ] = None,
     game: opt.GameOf = None,
     player: opt.Responder = "both",
     p: Annotated[
@@ -130,7 +135,8 @@ def respond(
         loaded = game_of(model, game)
         limit = risk_limit(loaded, max_exploitability, max_risk)
         chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
-        opponent = model_of(loaded, model, solver)
+        models: Any = [model, *others] if others else model
+        opponent = model_of(loaded, models, solver, seat)
     options = {**opt.use_ray(ray), **options}
     arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
     arguments |= {"seed": seed, **options}
@@ -219,6 +225,8 @@ def _mixture_fact(strategy: Any) -> dict[str, Any]:
 def _values(response: Any, as_json: bool) -> dict[str, Any]:
     """What a response wins and risks. What was not measured is null in JSON, else left out."""
     both, game = response.player is None, response.game
+    if game.n_players > 2:
+        return _several_values(response)
     where = " (b1 + b2)" if both else ", below the value of the game"
     risk = named(f"exploitability{where}", "exploitability")
     above = "exploitation, both seats summed" if both else "exploitation"
@@ -250,4 +258,20 @@ def _values(response: Any, as_json: bool) -> dict[str, Any]:
             facts[name] = None
     if boards and not math.isnan(response.worst_case):
         facts |= display.flops_fact(response.worst_case)
+    return facts
+
+
+def _several_values(response: Any) -> dict[str, Any]:
+    """What a response of one of several players gets."""
+    facts: dict[str, Any] = {
+        named("payoff when the others follow their models", "payoff"): response.payoff
+    }
+    for seat, payoff in enumerate(response.selfish):
+        if not math.isnan(payoff):
+            text = f"payoff when {response.game.seats[seat]} deviates for its own sake"
+            facts[named(text, f"selfish_player_{seat + 1}")] = payoff
+    found, bound, exact = (getattr(response.coalition, k) for k in ("found", "bound", "exact"))
+    how = "all pure strategies" if exact else "found by alternating best replies"
+    facts[named(f"payoff against a coalition, {how}", "coalition_found")] = found
+    facts[named("the same if its members tell what they see", "coalition_bound")] = bound
     return facts

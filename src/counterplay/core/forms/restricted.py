@@ -26,7 +26,7 @@ from counterplay.core.forms.sequence import (
     gradient,
     side_from_entries,
 )
-from counterplay.core.kernels.jit import ZERO, jit
+from counterplay.core.kernels.jit import ONE, ZERO, jit
 from counterplay.core.kernels.rng import uniform
 
 
@@ -48,6 +48,17 @@ class RestrictedForm(NamedTuple):
     p: float
 
 
+class SeveralRestrictedForm(NamedTuple):
+    """RNR with several opponents on any form: a coin for each of them per history, hidden from the
+    others; one whose coin shows heads follows its part of σ_fix."""
+
+    inner: Any
+    fixed: Any  # σ_fix, a profile
+    responder: int
+    p: float
+    players: int
+
+
 class DataBiasedForm(NamedTuple):
     """DBR on any form: a coin at every information set of the restricted player."""
 
@@ -62,13 +73,21 @@ class RestrictedChance(NamedTuple):
 
     inner: Any
     #: [1]: bit 0: whether the model plays; above it, the nodes that the model has played (RNR). The
-    #: last entry of the buffer.
+    #: last entry of the buffer. With several opponents the entry before it has their coins, a bit
+    #: for each player.
     coin: np.ndarray
 
 
 def restricted_form(form: Any, fixed: Any, restricted: int, p: float) -> RestrictedForm:
     """The RNR form; `fixed` is a policy as `form` takes it."""
     return RestrictedForm(form, _contiguous(fixed), int(restricted), float(p))
+
+
+def several_restricted_form(
+    form: Any, fixed: Any, responder: int, p: float, players: int
+) -> SeveralRestrictedForm:
+    """The RNR form of a game of several players."""
+    return SeveralRestrictedForm(form, _contiguous(fixed), int(responder), float(p), int(players))
 
 
 def data_biased_form(
@@ -85,8 +104,8 @@ def _contiguous(fixed: Any) -> Any:
 
 def take_model_nodes(chance: RestrictedChance) -> int:
     """The nodes that the model has played since the last call."""
-    played = int(chance.coin[0]) >> 1
-    chance.coin[0] &= 1
+    played = int(chance.coin[-1]) >> 1
+    chance.coin[-1] &= 1
     return played
 
 
@@ -116,6 +135,18 @@ def _settle_restricted(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     return node
 
 
+@answers(settle, SeveralRestrictedForm)
+def _settle_several(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    """Plays the nodes of the players who follow their models."""
+    player = access.player_at(form.inner, chance.inner, node)
+    while player >= 0 and (chance.coin[ZERO] >> player) & 1 == 1:
+        chance.coin[ONE] += 2
+        _, first, count = access.policy_at(form.inner, chance.inner, form.fixed, node)
+        node = _follow_model(form, chance, node, first, count, rng)
+        player = access.player_at(form.inner, chance.inner, node)
+    return node
+
+
 @answers(settle, DataBiasedForm)
 def _settle_biased(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     """Plays the nodes where the coin chooses the model."""
@@ -134,12 +165,22 @@ def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
     return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
 
 
+@answers(access.start, SeveralRestrictedForm)
+def _start_several(form: Any, chance: Any, rng: Any) -> Any:
+    heads = 0
+    for player in range(form.players):
+        if player != form.responder and uniform(rng) < form.p:
+            heads |= 1 << player
+    chance.coin[ZERO] = heads
+    return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
+
+
 @answers(access.start, DataBiasedForm)
 def _start_biased(form: Any, chance: Any, rng: Any) -> Any:
     return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
 
 
-@answers(access.child, RestrictedForm, DataBiasedForm)
+@answers(access.child, RestrictedForm, SeveralRestrictedForm, DataBiasedForm)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = access.child(form.inner, chance.inner, node, action, rng)
     return settle(form, chance, below, rng)
@@ -149,6 +190,17 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
 def _chance_buffer(form: Any) -> Any:
     inner = access.chance_buffer(form.inner)
     return np.concatenate([inner, np.zeros(1, dtype=inner.dtype)])
+
+
+@answers(access.chance_buffer, SeveralRestrictedForm)
+def _chance_buffer_several(form: Any) -> Any:
+    inner = access.chance_buffer(form.inner)
+    return np.concatenate([inner, np.zeros(2, dtype=inner.dtype)])
+
+
+@answers(access.chance_workspace, SeveralRestrictedForm)
+def _chance_workspace_several(form: Any, buffer: Any) -> Any:
+    return RestrictedChance(access.chance_workspace(form.inner, buffer[:-2]), buffer[-2:])
 
 
 @answers(access.chance_workspace, RestrictedForm, DataBiasedForm)
@@ -170,7 +222,7 @@ for _asked in (
     *(access.player_at, access.infoset_at, access.utility, access.slots_at, access.slots_of),
     *(access.full, access.forced_at, access.expanded_at, access.passive_at),
 ):
-    answers(_asked, RestrictedForm, DataBiasedForm)(_by_inner(_asked))
+    answers(_asked, RestrictedForm, SeveralRestrictedForm, DataBiasedForm)(_by_inner(_asked))
 
 
 def restricted_sequence_form(

@@ -24,6 +24,7 @@ KINDS = ("1-step", "10-step", "0-10-linear", "s-curve")
 #: Whether the adversary has the responder's card abstraction, or none.
 ADVERSARIES = ("abstract", "real")
 REAL_ENGINE = "cfr-br"
+SEVERAL = "mcrnr"  # the algorithm of games of more than two players
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ RESPONSES: Registry[ResponseAlgorithm] = Registry(
 
 
 def default_response(game: Game) -> str:
-    """The default algorithm: rnr, or mcrnr in a game too large for a tree."""
-    return "rnr" if game.capabilities.full_width else "mcrnr"
+    """The default algorithm: rnr, or mcrnr in a game too large for a tree or of several players."""
+    return "rnr" if game.capabilities.full_width and game.n_players == 2 else SEVERAL
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:

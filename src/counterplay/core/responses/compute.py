@@ -16,11 +16,13 @@ from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.core.games.players import players_of
 from counterplay.core.responses.algorithms import (
+    SEVERAL,
     Trust,
     faces_real_adversary,
     response_algorithm,
 )
 from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.several import SeveralResponse, models_of_others, several_risks
 from counterplay.core.responses.solver import ResponseSolver, profile_of
 from counterplay.core.solvers.folder import check_free, seat_folder
 from counterplay.core.solvers.limits import Limits, Progress, default_limits
@@ -52,14 +54,33 @@ class ResponseParameters:
         else:
             check_same_game(game, self.model)
         if game.n_players != 2:
-            raise BadParameter(
-                f"robust responses are for two players, and {game.name} has {game.n_players}"
-            )
+            self._check_several()
         if not game.zero_sum:
             raise BadParameter(f"robust responses are for zero-sum games, and {game.name} is none")
         for seat in self.seats:
             game.check_player(seat)
-            check_seat(self.model, 1 - seat)
+            if game.n_players == 2:
+                check_seat(self.model, 1 - seat)
+
+    def _check_several(self) -> None:
+        """`BadParameter` for what is defined for two players only."""
+        game = self.game
+        if self.algorithm != SEVERAL:
+            raise BadParameter(
+                f"with {game.n_players} players the algorithm is {SEVERAL}, not {self.algorithm}"
+            )
+        if self.player is None:
+            raise BadParameter(
+                f"{game.name} has {game.n_players} players, and one of them responds: give its "
+                f"seat (player=0, on the command line --player 1)"
+            )
+        if not game.capabilities.listed or not game.perfect_recall:
+            raise BadParameter(
+                f"responses of several players need a tree and perfect recall; {game.name} is "
+                f"another game"
+            )
+        if self.model.player is not None:
+            raise BadParameter("a response for one seat is no model of the other players")
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -83,9 +104,12 @@ class ResponseParameters:
         )
 
 
-def model_of(game: Game, model: Any, engine: str | None) -> Strategy:
-    """The model of an opponent, however given, as an engine takes it."""
+def model_of(game: Game, model: Any, engine: str | None, player: int | None = None) -> Strategy:
+    """The model of an opponent, however given, as an engine takes it; of a game of several players
+    a profile, or a list with a model for each other seat than that of `player`."""
     players = players_of(game)
+    if isinstance(model, list | tuple):
+        return models_of_others(game, model, player)
     return players.model(model) if faces_real_adversary(game, engine) else players.strategy(model)
 
 
@@ -208,7 +232,13 @@ def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Respons
         payoffs.append(_payoffs(parameters.game, parameters.model, run.strategy, seat))
         strategy = strategy.replace(run.strategy, seat)
     gains, least = zip(*payoffs, strict=True)
-    return Response(
+    parts: dict[str, Any] = {}
+    kind: type[Response] = Response
+    if parameters.game.n_players > 2:
+        assert parameters.player is not None
+        kind, parts = SeveralResponse, several_risks(strategy, parameters.player)
+        least = (parts["coalition"].bound,)
+    return kind(
         game=parameters.game,
         algorithm=parameters.algorithm,
         engine=runs[0].algorithm,
@@ -219,6 +249,7 @@ def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Respons
         worst_cases=least,
         runs=tuple(runs),
         model=parameters.model,
+        **parts,
     )
 
 
@@ -228,6 +259,8 @@ def _payoffs(game: Game, model: Strategy, response: Strategy, player: int) -> tu
     if not game.evaluator.immediate:
         return math.nan, math.nan
     queries = [Payoff(player, model, response), Payoff(1 - player, response)]
+    if game.n_players > 2:
+        return game.evaluator.payoffs(queries[:1])[0], math.nan
     gain, risk = game.evaluator.payoffs(queries)
     return gain, -risk
 

@@ -226,6 +226,11 @@ def frontier(
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
     """
     game = as_game(game, model)
+    if game.n_players != 2:
+        raise BadParameter(
+            f"a frontier is for two players, and {game.name} has {game.n_players}; cp.respond has "
+            f"what one seat gets there"
+        )
     algorithm, engine = choose_adversary(game, adversary, algorithm, arguments.pop("engine", None))
     model = model_of(game, model, engine)
     for name in SINGLE_RUN:

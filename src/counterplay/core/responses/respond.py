@@ -98,6 +98,9 @@ def respond(
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
     returns a profile. `model` is any player that is a table: a strategy or a result that has one (a
     run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
+    In a game of more than two players it is a profile, or a list with a model for each other seat
+    in order; one seat responds by mcrnr, in which each other player follows its model with
+    probability p, and the result is a `SeveralResponse`.
 
     `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` lp, which is
     exact, where it takes about a second at most and neither iterations nor a target are asked for;
@@ -126,7 +129,7 @@ def respond(
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
     algorithm, engine = choose_adversary(game, adversary, algorithm, engine)
-    model = model_of(game, model, engine)
+    model = model_of(game, model, engine, player)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(options))
     parameters = ResponseParameters(game, model, player, p, kind.name, engine, seed, options)
@@ -135,6 +138,10 @@ def respond(
     if max_exploitability is None:
         check_measure(game, player, measure)
         return measure_response(compute_response(parameters, limits, path), measure)
+    if game.n_players > 2:
+        raise BadParameter(
+            f"max_exploitability is for two players, and {game.name} has {game.n_players}; give p"
+        )
     check_measurable(game, player, measure, "no limit on it can be kept; give p")
     if np.ndim(p) != 0 or p != DEFAULT_P:
         raise BadParameter("max_exploitability searches for p; give one or the other")

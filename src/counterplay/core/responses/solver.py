@@ -27,6 +27,7 @@ from counterplay.core.forms.restricted import (
     data_biased_sequence_form,
     restricted_form,
     restricted_sequence_form,
+    several_restricted_form,
 )
 from counterplay.core.forms.sequence import SequenceForm, player_infosets
 from counterplay.core.forms.strategy import Strategy, check_same_game
@@ -67,7 +68,7 @@ class RestrictedGame(Problem):
     ) -> None:
         trust = trust_array(model, p, algorithm)
         full = _full_width(game, model, 1 - player, trust, algorithm)
-        sampled = _sampled(game, model, 1 - player, trust, algorithm)
+        sampled = _sampled(game, model, player, trust, algorithm)
         super().__init__(game, sampled if algorithm.sampled else full)
         self._model, self._trust, self._player, self._full = model, trust, player, full
         p_of_game = float(trust[0]) if algorithm.once else None
@@ -159,11 +160,15 @@ class ResponseSolver:
 
 
 def _sampled(
-    game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
+    game: Game, model: Strategy, player: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> Any:
     """The restricted game as a form for sampling; None for full-width algorithms."""
     if not algorithm.sampled:
         return None
+    if game.n_players > 2:
+        p, players = float(trust[0]), game.n_players
+        return several_restricted_form(game.form, model.played, player, p, players)
+    restricted = 1 - player
     if algorithm.once:
         return restricted_form(game.form, model.played, restricted, float(trust[0]))
     return data_biased_form(game.form, model.played, restricted, trust)
@@ -173,7 +178,7 @@ def _full_width(
     game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> SequenceForm | None:
     """The restricted game as a sequence form; None where the game has no tree."""
-    if not game.capabilities.full_width:
+    if not game.capabilities.full_width or game.n_players > 2:
         return None
     if algorithm.once:
         return restricted_sequence_form(
@@ -203,7 +208,7 @@ def load_model(
     number = type(config.get("p")) in (int, float)
     if (
         type(config["response"]) is not str
-        or config.get("player") not in (0, 1)
+        or type(config.get("player")) is not int
         or not (number or type(config.get("p")) is str)
     ):
         raise BadFile(f"{folder / 'config.json'}: damaged")
@@ -213,6 +218,8 @@ def load_model(
         game = model.game
     else:
         model, game = Strategy.load(path), game or recorded_game(config["game"], folder)
+    if not 0 <= config["player"] < game.n_players:
+        raise BadFile(f"{folder / 'config.json'}: damaged")
     arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
     trust = arrays.get("p")
     if trust is None or trust.shape != (trust_length(model),) or trust.dtype != np.float64:

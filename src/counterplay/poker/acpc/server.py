@@ -297,7 +297,7 @@ def deal_acpc(
     and gives the same match; `own_processes` starts one for each.
     """
     with ExitStack() as stack:
-        listening = [stack.enter_context(_listen(host, number)) for number in ports]
+        listening = [stack.enter_context(listen(host, number)) for number in ports]
         numbers = (listening[0].getsockname()[1], listening[1].getsockname()[1])
         local = HOST if host == "0.0.0.0" else host  # for our own players
         players: list[Program | LocalPlayer | None] = [None, None]
@@ -352,7 +352,7 @@ def _start_programs(
         stack.callback(program.end)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), backlog=1)
     except (OSError, OverflowError) as error:
@@ -374,14 +374,14 @@ def _connections(
         if isinstance(player, LocalPlayer):
             seat: PlayerConnection = LocalConnection(player.connect(port, local), player)
         else:
-            seat = PlayerConnection(_accept(port, player, end, len(seats)))
+            seat = PlayerConnection(wait_for(port, player, end, len(seats)))
         stack.callback(seat.close)
         port.close()
         seats.append(seat)
     return seats[0], seats[1]
 
 
-def _accept(port: socket.socket, program: Program | None, end: float, seat: int) -> socket.socket:
+def wait_for(port: socket.socket, program: Program | None, end: float, seat: int) -> socket.socket:
     """The next connection; an error if the program of the seat has ended."""
     port.settimeout(CHECK_EVERY)
     while True:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from counterplay.poker.betting.betting import ACTIONS
@@ -18,6 +20,10 @@ class PolicyBot(Bot):
     def __init__(self, policy: VectorPolicy) -> None:
         self.name, self._policy = policy.name, policy
         self._rng = np.random.default_rng(0)
+
+    def __deepcopy__(self, memo: Any) -> PolicyBot:
+        """Another player of the same policy, which may be a network."""
+        return PolicyBot(self._policy)
 
     def start(self, seed: int) -> None:
         self.seed(seed)

@@ -149,11 +149,12 @@ def fill_values(
     chance: PairChance,
     value: np.ndarray,
     before: np.ndarray,
+    shown: np.ndarray,
 ) -> None:
     """Fills `value` (float64[n, b²]) with the expected win of player 1 at each public node for each
-    pair of buckets, and `before` (the same shape) with that at the first node of a street for each
-    pair of the street before. `starts_street`: bool[n]: the first node of its street. `one`, `two`:
-    policies by slot."""
+    pair of buckets, `before` (the same shape) with that at the first node of a street for each pair
+    of the street before, and `shown` with the expected stake of showdowns, on the last street.
+    `starts_street`: bool[n]: the first node of its street. `one`, `two`: policies by slot."""
     b = index(chance.buckets)
     pairs = b * b
     node = index(len(nodes.player))
@@ -166,17 +167,20 @@ def fill_values(
             for p in range(pairs):
                 won = chance.showdown[p] if folded == NO_FOLD else (-1.0 if folded == 0 else 1.0)
                 value[node, p] = nodes.stake[node] * won
+                shown[node, p] = nodes.stake[node] if folded == NO_FOLD else 0.0
             continue
         for p in range(pairs):
             bucket = p // b if player == 0 else p % b
             row = index(row_of(first_row, node, np.int64(bucket)))
             slot = index(first[row])
-            total = 0.0
+            total, stake = 0.0, 0.0
             for c in range(low, high):
                 share = one[slot + c - low] if player == 0 else two[slot + c - low]
                 new = nodes.player[c] >= 0 and nodes.street[c] != nodes.street[node]
                 total += share * (before[c, p] if new else value[c, p])
+                stake += share * (0.0 if new else shown[c, p])
             value[node, p] = total
+            shown[node, p] = stake
         street = nodes.street[node]
         if street > 0 and starts_street[node]:
             step = chance.step[index(street - 1)]
@@ -192,6 +196,7 @@ class PairValues(NamedTuple):
 
     value: np.ndarray  # float64[n, b²]: expected win of player 1
     before: np.ndarray  # float64[n, b²]: that before the cards of the street are dealt
+    shown: np.ndarray  # float64[n, b²]: on the last street, the expected stake of showdowns
     chance: PairChance
 
     @property
@@ -206,11 +211,12 @@ def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
     chance = pair_chance(game)
     form, pairs = game.form, chance.buckets**2
     value = np.zeros((form.n_nodes, pairs))
-    before = np.zeros((form.n_nodes, pairs))
+    before, shown = np.zeros((form.n_nodes, pairs)), np.zeros((form.n_nodes, pairs))
     street = form.nodes.street
     starts = street != street[game.rules.tree.parent]
-    fill_values(form.nodes, starts, form.first_row, form.first, one, two, chance, value, before)
-    return PairValues(value, before, chance)
+    policies = form.first_row, form.first, one, two
+    fill_values(form.nodes, starts, *policies, chance, value, before, shown)
+    return PairValues(value, before, shown, chance)
 
 
 def value_against(game: Game, own: np.ndarray, other: np.ndarray) -> float:

@@ -3,7 +3,8 @@
 
 u(h) is the value of a public node for a pair of buckets (`poker/holdem/bucket_pairs.py`), from the
 strategies of the players if they are tables of few buckets, else from one of them for both, else
-from checking and calling. Corrections are made for the deal, for the flop over all 17,296 of them,
+from checking and calling; on the river with the true winner in place of the expected one.
+Corrections are made for the deal, for the flop over all 17,296 of them,
 for the turn and the river over all remaining cards, and for the actions of players that are tables.
 The estimate is unbiased for any u. Deviations: the dealer knows both hands, so there are no
 imaginary observations."""
@@ -24,7 +25,7 @@ from counterplay.poker.betting.betting import PublicNodes, row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
-from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
+from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, compare, find_board, new_deal
 from counterplay.poker.holdem.bucket_pairs import (
     N_FLOPS,
     Matchups,
@@ -39,7 +40,10 @@ from counterplay.poker.players import DEFAULT_GAME
 
 ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
 MOST_STRATEGIES = 4  # whose values are in memory: 50 MB each
+LAST_STREET = 3
 DEEPEST = 64  # most decisions of a hand
+#: Parts of a correction: for the cards of each street, for actions; and the probability of actions.
+ACTION, REACH, PARTS = index(4), index(5), 6
 
 
 class PlayerValues(NamedTuple):
@@ -49,6 +53,8 @@ class PlayerValues(NamedTuple):
     before: np.ndarray  # float64[2, n, b²]
     start: np.ndarray  # float64[2]: the mean of `value` at the start over all deals
     known: np.ndarray  # bool[2]: whether `a`, `b` have known strategies
+    shown: np.ndarray  # float64[2, n, b²]: as in `PairValues`
+    showdown: np.ndarray  # float64[b²]: expected win of player 1 at a showdown, from -1 to 1
 
 
 class PairGame(NamedTuple):
@@ -97,11 +103,33 @@ def _mean_flop(pairs: PairGame, chance: Deal, value: np.ndarray, node: int) -> f
 
 
 @jit(inner=True)
+def compare_on_river(chance: Deal, street: int) -> None:
+    """Finds the winner once all cards are dealt."""
+    if street == LAST_STREET:
+        compare(chance)
+
+
+@jit(inner=True)
+def _u(values: PlayerValues, side: int, node: int, pair: int, chance: Deal) -> float:
+    """u of a node. On the last street the winner is known: in place of the expected win at a
+    showdown the true one counts; elsewhere `shown` is 0."""
+    s, n, p = index(side), index(node), index(pair)
+    stake = values.shown[s, n, p]
+    won = float(values.value[s, n, p])
+    return won if stake == 0.0 else won + stake * (chance.winner[ZERO] - values.showdown[p])
+
+
+@jit(inner=True)
 def _mean_next(
-    pairs: PairGame, chance: Deal, value: np.ndarray, node: int, street: int, pair: int
+    pairs: PairGame,
+    chance: Deal,
+    values: PlayerValues,
+    side: int,
+    node: int,
+    street: int,
+    pair: int,
 ) -> float:
-    """The mean of `value[node]` over all cards of the turn or river; `pair`: of the street
-    before."""
+    """The mean of u over all cards of the turn or river; `pair`: of the street before."""
     place = index(5 + street)
     card, total, count = chance.deck[place], 0.0, 0
     board, permutation = chance.board[ZERO], chance.permutation[ZERO]
@@ -111,7 +139,8 @@ def _mean_next(
         chance.deck[place] = other
         chance.board[ZERO], chance.permutation[ZERO] = board, permutation
         seen = find_board(pairs.cards, chance, street)
-        total += value[index(node), _pair(pairs, chance, street, seen, pair)]
+        compare_on_river(chance, street)
+        total += _u(values, side, node, _pair(pairs, chance, street, seen, pair), chance)
         count += 1
     chance.deck[place] = card
     chance.board[ZERO], chance.permutation[ZERO] = board, permutation
@@ -127,7 +156,7 @@ def _action_probability(table: Table, node: int, code: int, facing: bool, action
 
 @jit(inner=True)
 def _value_after(
-    pairs: PairGame, values: PlayerValues, side: int, node: int, child: int, pair: int
+    pairs: PairGame, values: PlayerValues, side: int, node: int, child: int, pair: int, chance: Deal
 ) -> float:
     """u after an action, before the cards of a new street are dealt."""
     nodes = pairs.nodes
@@ -136,7 +165,7 @@ def _value_after(
     )
     if opens:
         return float(values.before[index(side), index(child), index(pair)])
-    return float(values.value[index(side), index(child), index(pair)])
+    return _u(values, side, child, pair, chance)
 
 
 @jit(inner=True)
@@ -148,9 +177,12 @@ def hand_correction(
     side: int,
     end: int,
     workspace: LuckWorkspace,
+    parts: np.ndarray,
 ) -> float:
     """The correction of player 1's payoff in the hand with the cards of `workspace.chance`.
-    `side`: 0 where `a` is player 1."""
+    `side`: 0 where `a` is player 1. Fills `parts` (float64[PARTS]): the corrections for the cards
+    of each street and for actions, and the probability of the known players' actions; it stops
+    where that is 0."""
     nodes, chance, path, code = pairs.nodes, workspace.chance, workspace.path, workspace.code
     value = values.value[index(side)]
     length, node = ZERO, end
@@ -159,6 +191,9 @@ def hand_correction(
         length += ONE
         node = pairs.parent[index(node)]
     code[0] = code[1] = 0
+    for j in range(ACTION + ONE):
+        parts[j] = 0.0
+    parts[REACH] = 1.0
     street, pair, correction = -1, ZERO, 0.0
     node = 0
     step = length
@@ -170,10 +205,12 @@ def hand_correction(
             elif street == 1:
                 mean = _mean_flop(pairs, chance, value, node)
             else:
-                mean = _mean_next(pairs, chance, value, node, street, pair)
+                mean = _mean_next(pairs, chance, values, side, node, street, pair)
+            compare_on_river(chance, street)
             board = find_board(pairs.cards, chance, street)
             pair = _pair(pairs, chance, street, board, pair)
-            correction += mean - value[index(node), pair]
+            parts[index(street)] = mean - _u(values, side, node, pair, chance)
+            correction += parts[index(street)]
             reach_street(one, chance, board, 0, street, code)
             reach_street(two, chance, board, 1, street, code)
         if step == ZERO:
@@ -190,8 +227,14 @@ def hand_correction(
                     share = _action_probability(one, node, code[0], facing, c - first)
                 else:
                     share = _action_probability(two, node, code[1], facing, c - first)
-                mean += share * _value_after(pairs, values, side, node, c, pair)
-            correction += mean - _value_after(pairs, values, side, node, below, pair)
+                mean += share * _value_after(pairs, values, side, node, c, pair, chance)
+                if c == below:
+                    parts[REACH] *= share
+            if parts[REACH] == 0.0:
+                return 0.0
+            mean -= _value_after(pairs, values, side, node, below, pair, chance)
+            parts[ACTION] += mean
+            correction += mean
         node = int(below)
 
 
@@ -205,15 +248,16 @@ def adjust_deals(
     ends: np.ndarray,
     won: np.ndarray,
     workspace: LuckWorkspace,
+    parts: np.ndarray,
 ) -> None:
     """Adds the correction of every hand to `won`."""
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
             workspace.chance.deck[j] = cards[k, j]
         if won[k, ZERO] == won[k, ZERO]:  # not NaN
-            won[k, ZERO] += hand_correction(pairs, a, b, values, 0, ends[k, ZERO], workspace)
+            won[k, ZERO] += hand_correction(pairs, a, b, values, 0, ends[k, ZERO], workspace, parts)
         if won[k, ONE] == won[k, ONE]:
-            won[k, ONE] -= hand_correction(pairs, b, a, values, 1, ends[k, ONE], workspace)
+            won[k, ONE] -= hand_correction(pairs, b, a, values, 1, ends[k, ONE], workspace, parts)
 
 
 class HoldemLuckAdjustment:
@@ -234,6 +278,8 @@ class HoldemLuckAdjustment:
             np.stack([side.before for side in sides]),
             np.array([float(first @ side.value[0]) for side in sides]),
             self._known,
+            np.stack([side.shown for side in sides]),
+            sides[0].chance.showdown,
         )
         tree = view.rules.tree
         buckets = sides[0].chance.buckets
@@ -248,7 +294,15 @@ class HoldemLuckAdjustment:
         won = raw.won.copy()
         assert raw.cards is not None
         adjust_deals(
-            self._pairs, self._a, self._b, self._values, raw.cards, raw.ends, won, self._workspace
+            self._pairs,
+            self._a,
+            self._b,
+            self._values,
+            raw.cards,
+            raw.ends,
+            won,
+            self._workspace,
+            np.zeros(PARTS),
         )
         return won
 

@@ -23,8 +23,8 @@ from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.cards.cards import N_HOLDINGS
-from counterplay.poker.holdem.table import Table
-from counterplay.poker.vector.flop_values import PreparedQuery
+from counterplay.poker.vector.flop_values import Played, PreparedQuery
+from counterplay.poker.vector.policy import VectorPolicy
 
 RIVERS = 2_554_656  # that are not suit-isomorphic
 SECONDS_PER_RIVER = 0.025  # for one query on one core: for the announced time
@@ -42,7 +42,8 @@ def sum_all_flops(
     queries: list[PreparedQuery], device: bool, progress: ShareCallback, traverse: Traversal
 ) -> list[float]:
     """Returns the exact game value of each query."""
-    by_function = any(query.query.policies for query in queries)  # which has no hash
+    # a function has no hash, unless its author names a version
+    by_function = any(not one.version for query in queries for one in query.query.policies)
     draft = flops_draft(queries, device) if queries[0].full and not by_function else None
     totals, done = _read_draft(draft, queries)
     left = np.flatnonzero(~done).tolist()
@@ -50,7 +51,7 @@ def sum_all_flops(
         hours = cpu_hours(len(queries)) * len(left) / len(done)
         kept = "finished flops are stored, and the same call continues from them"
         if by_function:
-            kept = "the answers of a policy come on top, and nothing is stored"
+            kept = "nothing is stored, since a policy without a version has no name"
         warnings.warn(
             f"traversing {len(left):,} flops takes about {hours:.0f} hours on {cores()} "
             f"processors; {kept}",
@@ -87,7 +88,9 @@ def flops_recipe(queries: list[PreparedQuery], device: bool) -> dict[str, Any]:
     """Returns everything that values of flops depend on."""
     hashes: dict[int, str] = {}  # by identity, since most tables share their cards
 
-    def hashed(table: Table) -> list[str]:
+    def hashed(table: Played) -> list[str]:
+        if isinstance(table, VectorPolicy):
+            return ["policy", table.name, table.version]
         arrays = (*table.cards, table.first_row, table.carry, table.policy)
         for array in arrays:
             if id(array) not in hashes:
@@ -101,8 +104,8 @@ def flops_recipe(queries: list[PreparedQuery], device: bool) -> dict[str, Any]:
             "rules": repr(prepared.tree.rules),
             "deck": prepared.deck.tolist(),
             "precision": np.dtype(prepared.dtype).str,
-            "against": hashed(prepared.tables[0]),
-            "by": by and hashed(prepared.tables[1]),
+            "against": hashed(prepared.query.against),
+            "by": by and hashed(by),
             "alternative": alternative and [hashed(alternative.table), alternative.share],
         }
 

@@ -52,7 +52,8 @@ class VectorPolicy:
     same street; see `history`, `player()`, `actions()`, `paid`. Holding {a < b} has number
     b (b - 1) / 2 + a; those with a card of the board are ignored. `batch`: the largest n. `arrays`:
     the library of `boards` ("numpy", "torch", "jax" or "cupy"), on `device` where torch has it; any
-    of them may be returned.
+    of them may be returned. `version`: a text that names the weights; with it, an interrupted
+    measurement over all boards of hold'em goes on where it was.
     """
 
     player: int | None = None  # the only seat it is meant for: none
@@ -64,7 +65,10 @@ class VectorPolicy:
         batch: int = BATCH,
         arrays: str = "numpy",
         device: Any = None,
+        version: str = "",
     ) -> None:
+        if not isinstance(version, str):
+            raise BadParameter(f"version is a text that names the weights, not {shown(version)}")
         if not callable(function):
             raise BadParameter(
                 f"a policy is a function of boards and betting, not {shown(function)}"
@@ -72,6 +76,7 @@ class VectorPolicy:
         if arrays not in _ARRAYS:
             raise BadParameter(f"arrays is one of {', '.join(_ARRAYS)}, not {arrays!r}")
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
+        self.version = version
         self.batch = whole_number(batch, 1, None, "batch")
         self.calls = 0  # so far
         self._report: ShareCallback = no_progress

@@ -1,0 +1,250 @@
+"""`exam`: a player of limit hold'em against the shipped players and the table bots.
+
+Deals are played twice with the seats swapped, by two copies of the player that keep their memories.
+Payoffs are luck-adjusted, against tables with imaginary observations
+(`poker/match/imaginary.py`), and blended with the plain payoffs, which are the better ones where
+both play alike. A match ends when its confidence sequence (`core/match/sequences.py`)
+excludes 0 or lies within the margin, or after the planned hands.
+
+For a player who learns, a payoff is one of the player as it is at that hand; the interval is one of
+the mean over the hands played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import (
+    BadParameter,
+    CounterplayError,
+    Interrupted,
+    positive,
+    whole_number,
+)
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
+from counterplay.core.base.version import version
+from counterplay.core.forms.registry import load
+from counterplay.core.kernels.jit import clock
+from counterplay.core.kernels.rng import check_seed
+from counterplay.core.match.luck_adjustment import PlayedDeals
+from counterplay.core.match.sequences import LEVEL, BlendedSamples, ConfidenceSequence
+from counterplay.poker.acpc.program import player_or_program
+from counterplay.poker.betting.betting import LIMIT
+from counterplay.poker.bots.registry import BOTS, BotSpec
+from counterplay.poker.bots.table import TableBot
+from counterplay.poker.exam.candidate import Candidate, milliseconds, two_of
+from counterplay.poker.exam.result import Exam, ExamRow
+from counterplay.poker.match.deals import session_deals
+from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment
+from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment
+from counterplay.poker.match.match import check_betting, only_seat
+from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
+from counterplay.poker.players import DEFAULT_GAME, bot
+
+HANDS = 3_000
+MARGIN = 0.05  # sb/h
+BLOCK = 50  # deals after which the model of the player is renewed
+SCALE = 1.0  # sb/h: of the standard deviation of a luck-adjusted duplicate deal
+MOST_HANDS = 10**6
+#: What best responses win from simple bots, the mean of both seats (Johanson et al. 2011, and
+#: benchmarks/exact.csv).
+LEAKS = {"always-fold": 0.75, "always-call": 1.16348}
+
+
+def opponents() -> tuple[str, ...]:
+    """The names of the default opponents: shipped strategies, and bots that are tables."""
+    return tuple(sorted(name for name, spec in BOTS.items() if _is_table(spec)))
+
+
+def _is_table(spec: BotSpec) -> bool:
+    return spec.strategy is not None or spec.table is not None
+
+
+def exam(
+    player: Any,
+    against: Sequence[Any] | None = None,
+    hands: int = HANDS,
+    seed: int = 0,
+    *,
+    margin: float = MARGIN,
+    flops: int | None = None,
+    progress: ProgressCallback = no_progress,
+) -> Exam:
+    """Examines a player of limit hold'em: any player of `play_match`, or `acpc:COMMAND`, a program
+    of the competition.
+
+    It plays at most `hands` hands against each player of `against` (by default the shipped
+    strategies and the bots that are tables), and stops when a 95% confidence sequence says that it
+    wins, loses, or is within `margin` sb/h of even. `flops`: also estimate its exploitability from
+    so many flops, where it is a table or a function. Ctrl-C raises `Interrupted`, whose `result` is
+    the exam so far (None before the first match was over).
+    """
+    whole_number(hands, 2, MOST_HANDS, "hands")
+    check_seed(seed)
+    positive(margin, "margin")
+    if isinstance(against, str):
+        raise BadParameter(f"against is a list of players, not {against!r}")
+    names = list(opponents() if against is None else against)
+    if not names:
+        raise BadParameter("an exam needs an opponent; leave out against for all of them")
+    begun, rows = clock(), list[ExamRow]()
+    with progress_bar(progress) as progress:
+        examined = bot(player_or_program(player), progress)
+        check_betting(LIMIT, (examined,))
+        if only_seat(examined, None) is not None:
+            raise BadParameter("an exam is in both seats, and this is a response for one")
+        others = [(name, bot(player_or_program(name), progress)) for name in names]
+        lanes = two_of(examined)
+        stopped = False
+        try:
+            for k, (name, other) in enumerate(others):
+                part = _Part(progress, k, len(others), str(name))
+                rows.append(_match(lanes, name, other, hands, seed, margin, part))
+        except KeyboardInterrupt:
+            stopped = True
+        finally:
+            for lane in lanes:
+                lane.close()
+        exploitable, note = (None, "stopped before it was measured")
+        if not stopped:
+            exploitable, note = measured(player, flops)
+    mean_ms, slow_ms, most_ms = milliseconds([t for lane in lanes for t in lane.seconds])
+    result = Exam(
+        player=str(player) if isinstance(player, str) else bot_name(examined),
+        rows=tuple(rows),
+        hands=hands,
+        margin=margin,
+        seed=seed,
+        level=LEVEL,
+        actions=sum(len(lane.seconds) for lane in lanes),
+        illegal=sum(lane.illegal for lane in lanes),
+        mean_ms=mean_ms,
+        most_ms=most_ms,
+        slow_ms=slow_ms,
+        seconds=clock() - begun,
+        exploitability=exploitable,
+        exploitability_note=note,
+        version=version(),
+        stopped=stopped,
+    )
+    if stopped:
+        raise Interrupted(result if rows else None)
+    return result
+
+
+class _Part:
+    """The progress of one of several matches."""
+
+    def __init__(self, progress: ProgressCallback, number: int, total: int, name: str) -> None:
+        self._progress, self._number, self._total, self._name = progress, number, total, name
+
+    def __call__(self, share: float, what: str) -> None:
+        self._progress((self._number + share) / self._total, f"{self._name}: {what}")
+
+
+def _match(
+    lanes: tuple[Candidate, Candidate],
+    name: Any,
+    opponent: Any,
+    hands: int,
+    seed: int,
+    margin: float,
+    progress: ProgressCallback,
+) -> ExamRow:
+    """The match against one opponent."""
+    begun, planned = clock(), -(-hands // 2)
+    progress(0.0, "tables")
+    adjuster = luck_adjuster(lanes[0].bot, opponent, progress)
+    sequence, won, needed = ConfidenceSequence(planned, SCALE), list[np.ndarray](), None
+    blend = BlendedSamples(SCALE)
+    for raw in played_blocks(lanes, opponent, planned, seed):
+        adjusted = adjuster.adjusted(raw).mean(axis=1)
+        intervals = sequence.add(blend.add(adjusted, raw.won.mean(axis=1)))
+        clear = [one for one in intervals if one.excludes(0.0) or one.within(margin)]
+        won.append(raw.won)
+        if isinstance(adjuster, ImaginaryLuckAdjustment):
+            adjuster.learn(raw)
+        now = sequence.interval
+        progress(now.samples / planned, f"{2 * now.samples:,} hands, {now.mean:+.3f} sb/h")
+        if clear and (now.excludes(0.0) or now.within(margin)):
+            needed = 2 * clear[0].samples
+            break
+    last = sequence.interval
+    return ExamRow(
+        opponent=str(name) if isinstance(name, str) else bot_name(opponent),
+        hands=2 * last.samples,
+        mean=last.mean,
+        low=last.low,
+        high=last.high,
+        needed=needed,
+        raw=float(np.concatenate(won).mean()),
+        deviation=sequence.deviation,
+        seconds=clock() - begun,
+        margin=margin,
+        most=most_from(name),
+    )
+
+
+def most_from(name: Any) -> float | None:
+    """What a best response wins from a known opponent, in sb/h: how large its leaks are."""
+    if not isinstance(name, str) or name not in BOTS:
+        return None
+    shipped = BOTS[name].shipped
+    return LEAKS.get(name) if shipped is None else shipped.mb_per_game / 1000
+
+
+def luck_adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:
+    game = load(DEFAULT_GAME)
+    if isinstance(opponent, TableBot):
+        return ImaginaryLuckAdjustment(game, player, opponent.table, progress)
+    return HoldemLuckAdjustment(game, player, opponent, 0, progress)
+
+
+def played_blocks(
+    lanes: tuple[Candidate, Candidate], opponent: Any, planned: int, seed: int
+) -> Iterator[PlayedDeals]:
+    """The played deals, block by block. Both copies of the player start without memory."""
+    others = [one.bot for one in two_of(opponent)]
+    for block in range(-(-planned // BLOCK)):
+        n = min(BLOCK, planned - block * BLOCK)
+        deals = session_deals(seed, block, n, BLOCK)
+        won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
+        for swap, (lane, other) in enumerate(zip(lanes, others, strict=True)):
+            if block == 0:
+                seeds = deals.start_seeds
+                start_bots((lane, other), (seeds[1], seeds[0]) if swap else seeds)
+            hands: list[PlayedHand] = []
+            result = play_hands((lane, other), deals, bool(swap), hands.append)
+            k = np.arange(n)
+            column = ((deals.first + k) & 1) ^ swap
+            won[k, column] = result
+            ends[k, column] = [hand.end for hand in hands]
+        yield PlayedDeals(deals.cards, won, ends)
+
+
+def measured(player: Any, flops: int | None) -> tuple[float | None, str]:
+    """The exploitability of a player, b1 + b2 in sb/h, if it can be had; and how, or why not."""
+    from counterplay.core.evaluation.exact import exploitability
+    from counterplay.core.games.players import players_of
+    from counterplay.poker.players import game_of
+
+    word = player_or_program(player)
+    if word is not player:
+        return None, "a program has no table; a model of its hands has (counterplay model)"
+    game = game_of(player)
+    found = players_of(game).find(player)
+    certified = getattr(found, "shipped", None)
+    if certified is not None:
+        return certified.exploitability, "certified, over every board"
+    try:
+        profile = players_of(game).measurable(player)
+    except CounterplayError:
+        return None, "a bot without a table of probabilities; a model of its hands has one"
+    if flops is None:
+        return None, "not asked for; flops=12, on the command line --flops 12, estimates it"
+    value = exploitability(game, profile, flops=flops)
+    error = getattr(value, "error", 0.0)
+    return float(value), f"estimated from {flops} flops, ± {error:.4f} (95%)"

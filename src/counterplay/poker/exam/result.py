@@ -1,0 +1,106 @@
+"""The result of an exam: `Exam` and its rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from counterplay.core.base.display import Columns, Tabular
+
+WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
+
+
+@dataclass(frozen=True)
+class ExamRow:
+    """The match against one opponent, in sb/h."""
+
+    opponent: str
+    hands: int  # played; a duplicate deal is two
+    mean: float  # luck-adjusted
+    low: float  # of the confidence sequence
+    high: float
+    needed: int | None  # hands after which the answer was clear
+    raw: float  # the mean of what was won, with all luck
+    deviation: float  # standard deviation of a duplicate deal, luck-adjusted
+    seconds: float
+    margin: float
+    most: float | None = None  # what a best response wins from the opponent, where that is known
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says: wins, loses, even (within the margin) or not clear."""
+        if self.needed is None:
+            return OPEN
+        return WINS if self.low > 0.0 else LOSES if self.high < 0.0 else EVEN
+
+    def __str__(self) -> str:
+        half = (self.high - self.low) / 2
+        within = f"± {half:.4f}" if math.isfinite(half) else "± unknown"
+        clear = "" if self.needed is None else f", clear after {self.needed:,}"
+        return (
+            f"{self.opponent}: {self.mean:+.4f} {within} sb/h, {self.verdict} "
+            f"({self.hands:,} hands{clear})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Exam(Tabular):
+    """The report of an exam in limit hold'em."""
+
+    player: str
+    rows: tuple[ExamRow, ...]
+    hands: int  # planned against each opponent
+    margin: float
+    seed: int
+    level: float
+    actions: int
+    illegal: int
+    mean_ms: float  # time of an action
+    most_ms: float
+    slow_ms: float  # the 99th percentile
+    seconds: float
+    exploitability: float | None  # b1 + b2 in sb/h
+    exploitability_note: str  # how it was measured, or why it was not
+    version: str
+    stopped: bool = False
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
+
+    def columns(self) -> Columns:
+        """A row for each opponent."""
+        rows = [asdict(row) | {"verdict": row.verdict} for row in self.rows]
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+    def _figure(self) -> Any:
+        from counterplay.core.base.plotting import COLOURS, new_figure
+
+        figure, axes = new_figure(1, 1, 6.5, 1.2 + 0.35 * len(self.rows))
+        axis, places = axes[0, 0], range(len(self.rows))[::-1]
+        axis.axvline(0.0, color="black", linewidth=1)
+        for place, row in zip(places, self.rows, strict=True):
+            half = (row.high - row.low) / 2
+            within = half if math.isfinite(half) else None
+            axis.errorbar([row.mean], [place], xerr=within, fmt="o", color=COLOURS[0], capsize=4)
+        names = [row.opponent for row in self.rows]
+        axis.set(yticks=list(places), yticklabels=names, xlabel="won, sb/h", title=self.player)
+        return figure
+
+    def _repr_html_(self) -> str:
+        from counterplay.poker.exam.report import body
+
+        return body(self)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything, for JSON; infinite ends of intervals are null."""
+        facts = asdict(self)
+        facts["rows"] = [
+            {name: _finite(value) for name, value in asdict(row).items()} | {"verdict": row.verdict}
+            for row in self.rows
+        ]
+        return facts | {"unit": "sb/h"}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,171 @@
+"""Text players: a state of Kuhn or Leduc poker as one line of text in, an action as a word out; for
+language models and for people.
+
+A text player is a function of the text, or a program that reads states from its input, a line each,
+and writes an answer to its output, a line each. The answer is the action; of a longer answer, the
+only action that it names. Anything else is illegal, and played as a check or a call.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from counterplay.core.base.errors import BadParameter, CounterplayError, positive, shown
+from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
+from counterplay.core.forms.game import Game
+
+PREFIX = "text:"
+SECONDS = 120.0  # for an answer
+MOST_ANSWER = 100_000  # bytes of an answer
+_WORD = re.compile(r"[a-z]+")
+RULES = {
+    "kuhn": "Kuhn poker: {cards} cards, {order}, one to each of {players} players, who ante 1. "
+    "Pass or bet 1; after a bet the others bet (call) or pass (fold). The highest card wins.",
+    "leduc": "Leduc hold'em: {cards} cards, ranks {order} in {suits} suits, one to each of "
+    "{players} players, who ante 1. Two rounds, raises of 2 and then 4, at most {raises} a round. "
+    "One public card before the second round. A pair with it wins, else the higher card.",
+}
+_LETTERS = {"p": "pass", "b": "bet", "c": "call", "r": "raise", "f": "fold"}
+
+
+def state_text(game: Game, player: int, label: str, actions: list[str]) -> str:
+    """An information set as one line: the rules, what the player sees, and the legal words."""
+    kind = game.name.partition("(")[0]
+    seen, _, betting = label.partition(" ")
+    own, _, public = seen.partition("|")
+    if kind not in RULES:
+        what = f"A state of {game.name}: {label}."
+    else:
+        what = f"{RULES[kind].format(**_rules(game))} Your card: {own}."
+        what += f" Public card: {public}." if public else ""
+        rounds = [", ".join(_LETTERS[letter] for letter in one) for one in betting.split("/")]
+        named = [f"round {k}: {one or 'none'}" for k, one in enumerate(rounds, 1)]
+        what += f" Actions so far: {'; '.join(named) if '/' in betting else rounds[0] or 'none'}."
+    return f"{what} You are player {player + 1}. Legal actions: {', '.join(actions)}. Your action:"
+
+
+def _rules(game: Game) -> dict[str, Any]:
+    """The numbers in the texts of the rules."""
+    rules, players = game.rules, game.n_players
+    if game.name.startswith("kuhn"):
+        from counterplay.core.games.kuhn import RANKS
+
+        deck = list(RANKS[-players - 1 :])
+        return {"cards": len(deck), "order": " < ".join(deck), "players": players}
+    order = " < ".join(rules.ranks)
+    suits = len(rules.suits)
+    sizes = {"cards": len(rules.deck), "order": order, "suits": suits, "raises": rules.raises}
+    return {**sizes, "players": players}
+
+
+def read_word(answer: str, actions: list[str]) -> str | None:
+    """The action that an answer names; None if it names none, or several."""
+    words = _WORD.findall(answer.lower())
+    named = {word for word in words if word in actions}
+    return named.pop() if len(named) == 1 else None
+
+
+class TextPlayer:
+    """A function of a text, or the command of a program, as a player of small games."""
+
+    act = strategy = make = None  # it is neither a bot nor a table nor a policy
+
+    def __init__(
+        self, answer: Callable[[str], str] | str, name: str = "", seconds: float = SECONDS
+    ) -> None:
+        self._seconds = positive(seconds, "seconds")
+        self._function: Callable[[str], Any] | None = None
+        self._command: list[str] = []
+        if callable(answer):
+            self._function = answer
+        elif is_user_defined(answer):
+            self._function = user_object(answer, "text player")
+        else:
+            self._command = _command(answer)
+        given = answer if isinstance(answer, str) else getattr(answer, "__name__", "text player")
+        self.name = name or str(given)
+        if self._function is not None and not callable(self._function):
+            raise BadParameter(f"{self.name} is no function of a text")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    def ask(self, text: str) -> str:
+        """The answer to a state."""
+        if self._function is not None:
+            answer = call_user_code(self._function, self.name, text)
+            if not isinstance(answer, str):
+                raise BadParameter(f"{self.name} answered {shown(answer)}, which is no text")
+            return answer
+        return self._of_program(text)
+
+    def close(self) -> None:
+        """Ends the program."""
+        process, self._process = self._process, None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    stream.close()  # type: ignore[union-attr]
+            try:
+                process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _of_program(self, text: str) -> str:
+        if self._process is None:
+            try:
+                self._process = subprocess.Popen(
+                    self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+            except OSError as error:
+                raise CounterplayError(f"cannot start {self.name}: {error.strerror}") from None
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{text}\n".encode())
+            self._process.stdin.flush()
+        except OSError:
+            raise CounterplayError(f"{self.name} reads no more states") from None
+        return self._line(time.monotonic() + self._seconds)
+
+    def _line(self, end: float) -> str:
+        """The next line of the program's output."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._rest:
+                ready = selector.select(max(end - time.monotonic(), 0.0))
+                data = os.read(self._process.stdout.fileno(), 1 << 16) if ready else b""
+                if not data or len(self._rest) > MOST_ANSWER:
+                    why = "ended" if ready else f"gave no answer within {self._seconds:g} seconds"
+                    raise CounterplayError(f"{self.name} {why}; it answers a line for each state")
+                self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+
+def _command(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadParameter(f"cannot read the command {text!r}: {error}") from None
+    program = shutil.which(words[0]) if words else None
+    if program is None:
+        raise BadParameter(f"no program {text!r}; a text player is file.py:function or a command")
+    return [os.path.abspath(program), *words[1:]]
+
+
+def player_or_text(word: Any) -> Any:
+    """The text player of a word such as `text:./model.sh`; any other player as it is."""
+    if isinstance(word, str) and word.startswith(PREFIX):
+        return TextPlayer(word.removeprefix(PREFIX))
+    return word

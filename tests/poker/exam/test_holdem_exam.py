@@ -1,0 +1,223 @@
+"""Exams in hold'em: the candidate, the page, and (slow) whole exams."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.poker.bots.bot import Bot
+from counterplay.poker.exam import holdem
+from counterplay.poker.exam.candidate import Candidate, milliseconds, two_of
+from counterplay.poker.exam.report import save
+from counterplay.poker.exam.result import EVEN, LOSES, OPEN, WINS, Exam, ExamRow
+
+
+class Caller(Bot):
+    name = "caller"
+
+    def act(self, view: cp.View) -> str:
+        return "call"
+
+
+class Careless(Bot):
+    name = "careless"
+
+    def act(self, view: cp.View) -> str:
+        return "all-in"
+
+
+def row(**changes: Any) -> ExamRow:
+    parts = {"opponent": "x", "hands": 100, "mean": 0.2, "low": 0.1, "high": 0.3, "needed": 80}
+    parts |= {"raw": 0.5, "deviation": 1.0, "seconds": 2.0, "margin": 0.05}
+    return ExamRow(**{**parts, **changes})  # type: ignore[arg-type]
+
+
+def report(rows: tuple[ExamRow, ...], **changes: Any) -> Exam:
+    parts: dict[str, Any] = {"player": "<me>", "rows": rows, "hands": 3000, "margin": 0.05}
+    parts |= {"seed": 0, "level": 0.95, "actions": 10, "illegal": 1, "mean_ms": 1.0}
+    parts |= {"most_ms": 3.0, "slow_ms": 2.0, "seconds": 1.0, "exploitability": None}
+    parts |= {"exploitability_note": "no table", "version": "0", **changes}
+    return Exam(**parts)
+
+
+def test_verdicts() -> None:
+    assert row().verdict == WINS
+    assert row(mean=-0.2, low=-0.3, high=-0.1).verdict == LOSES
+    assert row(mean=0.0, low=-0.04, high=0.04).verdict == EVEN
+    assert row(low=-0.1, needed=None).verdict == OPEN
+
+
+def test_illegal_actions_are_calls_and_counted() -> None:
+    candidate = Candidate(Careless())
+    view = cp.view("", "AhKd")
+    assert [candidate.act(view) for _ in range(3)] == ["call"] * 3
+    assert candidate.illegal == 3
+    candidate.bot.illegal = 2  # of a program whose dealer changed them
+    assert candidate.illegal == 5
+    assert len(candidate.seconds) == 3
+    assert milliseconds([]) == (0.0, 0.0, 0.0)
+
+
+def test_an_error_of_the_player_is_one_sentence() -> None:
+    class Broken(Bot):
+        name = "broken"
+
+        def act(self, view: cp.View) -> str:
+            raise KeyError("history")
+
+    with pytest.raises(cp.CounterplayError, match="broken"):
+        Candidate(Broken()).act(cp.view("", "AhKd"))
+
+
+@pytest.mark.usefixtures("_without_kernels")
+def test_a_function_is_examined() -> None:
+    """A policy of all holdings, such as a network."""
+
+    def calls(boards: Any, betting: Any) -> np.ndarray:
+        answer = np.zeros((len(betting), 1326, 3))
+        answer[:, :, 1] = 1.0
+        return answer
+
+    result = cp.exam(cp.VectorPolicy(calls, "net"), [Folder()], 60, seed=2)
+    assert result.player == "net"
+    assert result.rows[0].mean > 0.0
+
+
+def test_a_player_that_cannot_be_copied_is_named() -> None:
+    class Alone(Caller):
+        def __deepcopy__(self, memo: Any) -> Any:
+            raise TypeError("a socket")
+
+    with pytest.raises(cp.CounterplayError, match="cannot be copied"):
+        two_of(Alone())
+
+
+def test_the_page_says_everything_and_escapes(tmp_path: Path) -> None:
+    rows = (row(), row(opponent="<y>", mean=0.0, low=-math.inf, high=math.inf, needed=None))
+    html, data = save(report(rows, stopped=True), tmp_path / "new" / "folder")
+    text = html.read_text()
+    assert "&lt;me&gt;" in text
+    assert "<y>" not in text
+    assert "Stopped before" in text
+    facts = json.loads(data.read_text())
+    assert facts["rows"][1]["low"] is None
+    assert [one["verdict"] for one in facts["rows"]] == [WINS, OPEN]
+    assert report(rows).columns()["verdict"] == [WINS, OPEN]
+    assert "wins" in repr(report(rows))
+
+
+def test_the_leaks_of_opponents_are_known_where_they_were_measured() -> None:
+    assert holdem.most_from("safe") == pytest.approx(0.13765)
+    assert holdem.most_from("always-fold") == 0.75
+    assert holdem.most_from("uniform") is None
+    assert holdem.most_from(Caller()) is None
+
+
+def test_default_opponents_are_tables() -> None:
+    names = holdem.opponents()
+    assert {"safe", "safest", "sparbot", "always-call"} <= set(names)
+    assert not {"poki", "adaptive"} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"hands": 1}, "hands"),
+        ({"margin": 0.0}, "margin"),
+        ({"against": []}, "needs an opponent"),
+        ({"against": "safe"}, "a list of players"),
+        ({"seed": -1}, "seed"),
+        ({"against": ["nobody"]}, "unknown player"),
+    ],
+)
+def test_mistakes_get_a_sentence(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(cp.CounterplayError, match=says):
+        cp.exam(Caller(), **options)
+
+
+class NoLuck:
+    """An adjuster that leaves payoffs as they are."""
+
+    def adjusted(self, raw: Any) -> Any:
+        return raw.won
+
+
+@pytest.fixture
+def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Payoffs with luck, and opponents in Python."""
+    monkeypatch.setattr(holdem, "luck_adjuster", lambda *arguments: NoLuck())
+    monkeypatch.setattr(holdem, "measured", lambda *arguments: (None, "not measured"))
+
+
+class Folder(Bot):
+    name = "folder"
+
+    def act(self, view: cp.View) -> str:
+        return "fold" if "fold" in view.betting.actions() else "call"
+
+
+@pytest.mark.usefixtures("_without_kernels")
+def test_a_clear_match_ends_early_and_an_unclear_one_does_not() -> None:
+    result = cp.exam(Caller(), [Folder(), Caller()], 400, seed=2)
+    clear, even = result.rows
+    assert clear.verdict == WINS
+    assert clear.needed is not None
+    assert clear.needed <= clear.hands < 400
+    assert even.mean == 0.0  # the same cards in both seats
+    assert even.hands == 400
+    assert even.verdict == OPEN
+    assert result.illegal == 0
+    assert result.actions > 400
+    again = cp.exam(Caller(), [Folder()], 400, seed=2)
+    assert again.rows[0].mean == clear.mean
+
+
+@pytest.mark.usefixtures("_without_kernels")
+def test_ctrl_c_keeps_the_matches_that_were_played() -> None:
+    class Tired(Caller):
+        def act(self, view: cp.View) -> str:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cp.Interrupted) as stop:
+        cp.exam(Caller(), [Folder(), Tired()], 400)
+    assert stop.value.result.stopped
+    assert [one.opponent for one in stop.value.result.rows] == ["folder"]
+    with pytest.raises(cp.Interrupted) as stop:
+        cp.exam(Caller(), [Tired()], 400)
+    assert stop.value.result is None
+
+
+@pytest.mark.usefixtures("_without_kernels")
+def test_memory_lasts_a_match_and_no_longer() -> None:
+    class Counting(Caller):
+        seen = 0
+        most: list[int] = []  # noqa: RUF012  of all copies
+
+        def start(self, seed: int) -> None:
+            self.seen = 0
+
+        def end_hand(self, ending: cp.Ending) -> None:
+            self.seen += 1
+            self.most.append(self.seen)
+
+    cp.exam(Counting(), [Caller(), Caller()], 240)
+    assert max(Counting.most) == 120  # each copy plays every deal once
+    assert len(Counting.most) == 480
+
+
+@pytest.mark.slow
+def test_a_whole_exam() -> None:
+    result = cp.exam("always-call", ["always-raise", "uniform"], 300, seed=1)
+    assert [one.opponent for one in result.rows] == ["always-raise", "uniform"]
+    assert all(np.isfinite(one.mean) for one in result.rows)
+    assert result.exploitability is None
+    assert holdem.measured("safe", None) == (pytest.approx(0.2753), "certified, over every board")
+    assert holdem.measured(Caller(), None)[0] is None
+    assert "file.py" not in SimpleNamespace(note=result.exploitability_note).note

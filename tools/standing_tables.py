@@ -1,0 +1,79 @@
+"""Tables of the page on where things stand, and of exams, from committed CSVs of benchmarks/."""
+
+from __future__ import annotations
+
+import number_tables
+from number_tables import Row, table
+
+
+def _rows(name: str) -> list[Row]:
+    return number_tables.rows(f"../benchmarks/{name}.csv")
+
+
+def _standing(measure: str, show: str) -> list[list[str]]:
+    """Our values beside the published ones of the same game and method."""
+    ours = {(row["game"], row["method"]): row for row in _rows("standing")}
+    published = [row for row in _rows("standing_published") if row["measure"] == measure]
+    keys = [(row["game"], row["method"]) for row in published]
+    keys = [
+        key for key, row in ours.items() if row["measure"] == measure and key not in keys
+    ] + keys
+    by_key = {(row["game"], row["method"]): row for row in published}
+    lines = []
+    for key in keys:
+        one, other = ours.get(key), by_key.get(key)
+        mine = "" if one is None or one["measure"] != measure else format(float(one["value"]), show)
+        theirs = "" if other is None else format(float(other["value"]), show)
+        lines.append([*key, mine, theirs, "" if other is None else other["source"]])
+    return lines
+
+
+def leduc_table() -> str:
+    """Exploitability in Leduc, mA/g."""
+    lines = [line[1:] for line in _standing("exploitability", ".3g")]
+    return table(["method", "here, mA/g", "published, mA/g", "source"], lines)
+
+
+def values_table() -> str:
+    """Values of small games."""
+    lines = [[line[0], *line[2:]] for line in _standing("value to player 1", ".6f")]
+    return table(["game", "here", "published", "source"], lines)
+
+
+def exact_table() -> str:
+    """Exploitability of two simple players of limit hold'em, which is published."""
+    published = {"always-fold": 750.0, "always-call": 1163.48}
+    lines = [
+        [row["strategy"], f"{float(row['mb_per_game']):.2f}", f"{published[row['strategy']]:.2f}"]
+        for row in _rows("exact")
+        if row["strategy"] in published
+    ]
+    return table(["player", "here, mb/g", "Johanson et al. 2011"], lines)
+
+
+def exam_table() -> str:
+    """Programs in exams of 3,000 hands."""
+    lines = [
+        [
+            row["player"],
+            row["opponent"],
+            f"{float(row['value']):+.3f} ± {1.96 * float(row['value_error']):.3f}",
+            f"{float(row['exam_mean']):+.3f} ± {1.96 * float(row['exam_error']):.3f}",
+            f"{row['told_apart']} of {row['exams']}",
+            row["wrong"],
+            f"{float(row['median_hands']):,.0f}",
+            f"{float(row['deviation']):.2f} ({float(row['deviation_with_luck']):.2f})",
+        ]
+        for row in _rows("exam")
+    ]
+    header = ["player", "against", "true value, sb/h", "mean of the exams", "told apart", "wrong"]
+    more = ["median hands", "deviation of a deal (with luck)"]
+    return table([*header, *more], lines)
+
+
+STANDING = {
+    "standing-leduc": leduc_table,
+    "standing-values": values_table,
+    "standing-exact": exact_table,
+    "exam": exam_table,
+}
