@@ -36,7 +36,7 @@ from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
-from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_beside
+from counterplay.poker.vector.evaluation import KnownPlayer, best_response_values
 
 HEADER = [
     "model", "game", "p", "seconds", "iterations", "flops", "won_sb", "won_error",
@@ -87,15 +87,16 @@ def risk(strategy: cp.Strategy, flops: int, backend: str) -> list[float]:
     game = strategy.game
     known = [one for one in cp.strategies() if one.game == game.name]
     total: Any
+    options: dict[str, Any]
     if flops and known:
         player = KnownPlayer(
             known[0].name, strategy_table(known[0].on(game)), known[0].exploitability
         )
-        found = exploitability_beside(game, strategy, player, flops, backend, FLOPS_SEED)
-        total = found.exploitability
+        options = {"flops": flops, "backend": backend, "seed": FLOPS_SEED, "known": player}
+        total = sum(best_response_values(game, strategy, **options))
     else:
         asked = [Payoff(seat, strategy) for seat in (0, 1)]
-        options: dict[str, Any] = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
+        options = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
         total = sum(game.evaluator.payoffs(asked, backend=backend, **options))
     return [round(MB * float(total), 2), round(MB * getattr(total, "error", 0.0), 2)]
 

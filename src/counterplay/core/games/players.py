@@ -94,6 +94,11 @@ class PlayerResolver:
         """`BadStrategy` unless `model` may return this strategy."""
         check_same_game(self.game, model)
 
+    def known_player(self, measured: Any) -> Any:
+        """A player beside which another is measured on a sample (`core/forms/game.py`, Evaluator),
+        if the game has one."""
+        return None
+
     def find(self, player: Any) -> Any:
         """The object that `player` names; an object names itself."""
         kind = self.kind(player)
