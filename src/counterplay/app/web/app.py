@@ -87,9 +87,11 @@ class Api:
     """The API of the pages, imported by the first request or by `load`."""
 
     def __init__(self, sources: list[Path], tables: Path) -> None:
-        self._sources, self._tables = sources, tables
+        self._sources, self._folder = sources, tables
         self._lock = threading.Lock()
         self._app: Any = None
+        self.tables: Any = None  # the `TableStore` and the `Preparations`, once it is loaded
+        self.preparations: Any = None
 
     def load(self) -> Any:
         with self._lock:
@@ -97,11 +99,15 @@ class Api:
                 from counterplay.app.web import exploit, explore, runs
                 from counterplay.app.web.catalog import Catalog
                 from counterplay.app.web.play import tables as play
+                from counterplay.app.web.preparation import Preparations
 
                 catalog = Catalog(self._sources)
+                self.preparations = preparations = Preparations()
                 service = exploit.ExploitService(catalog)
-                routes = play.routes(play.TableStore(self._tables, catalog), service.jobs)
-                routes += explore.routes(catalog) + runs.routes(catalog) + exploit.routes(service)
+                self.tables = play.TableStore(self._folder, catalog)
+                routes = play.routes(self.tables, preparations)
+                routes += explore.routes(catalog, preparations) + runs.routes(catalog)
+                routes += exploit.routes(service, preparations)
                 self._app = Starlette(routes=routes)
         return self._app
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.preparation import Preparations
 from counterplay.app.web.strategies import (
     bot_strategies,
     find_strategy,
@@ -25,6 +26,7 @@ from counterplay.app.web.strategies import (
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.exact import InfosetValues, infoset_values
+from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem import holdings
@@ -35,22 +37,39 @@ MOST_PAGES = 10**6
 GRIDS = "strategies with a grid of starting hands"
 
 
-def routes(catalog: Catalog) -> list[Route]:
+def routes(catalog: Catalog, preparations: Preparations) -> list[Route]:
+    async def view(request: Request) -> Response:
+        for name in ("s", "t"):
+            if key := http.text_field(request.query_params, name, ""):
+                work = partial(_prepare, catalog, key)
+                waiting = await preparations.wait(key, work)
+                if waiting is not None:
+                    return waiting
+        return http.json_reply(await http.in_thread(_answer, catalog, request))
+
     async def table(request: Request) -> Response:
         text = await http.in_thread(_answer, catalog, request, True)
         return http.download(text, "strategy.csv", "text/csv")
 
     return [
         http.json_route("/strategies", lambda request: _strategies(catalog)),
-        http.json_route("/explore", lambda request: _answer(catalog, request)),
+        http.route("/explore", view),
         http.route("/explore.csv", table),
     ]
+
+
+def _prepare(catalog: Catalog, key: str, job: BackgroundJob) -> None:
+    """Computes what the strategy with a key needs, which may take long the first time."""
+    strategy = find_strategy(catalog, key, job.progress)
+    if _comparison_class(strategy) == GRIDS:
+        strategy.game.rules.prepare(job.progress)
 
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:
     """All strategies that can be explored: of files, computed, equilibria of small games, bots."""
     equilibria = small_game_strategies("equilibrium", "Equilibrium")
-    return {"strategies": [*saved_strategies(catalog), *equilibria, *bot_strategies()]}
+    first, *bots = bot_strategies()
+    return {"strategies": [first, *saved_strategies(catalog), *equilibria, *bots]}
 
 
 def _comparison_class(strategy: Any) -> str:

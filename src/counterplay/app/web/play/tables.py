@@ -7,7 +7,6 @@ hands. A file that was cut off by a kill is rewritten from the journal.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections import OrderedDict
@@ -23,6 +22,7 @@ from counterplay.app.web import http, strategies
 from counterplay.app.web.catalog import Catalog
 from counterplay.app.web.learning import LearnerMonitor
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
+from counterplay.app.web.play.prepare import prepare_opponent
 from counterplay.app.web.play.table import (
     HandSource,
     IllegalMove,
@@ -31,14 +31,14 @@ from counterplay.app.web.play.table import (
     StaleVersion,
 )
 from counterplay.app.web.play.tree_games import TreeGameSource, board_of
+from counterplay.app.web.preparation import Preparations
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJobs
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.poker.histories.phh import phh_block
 from counterplay.poker.histories.records import HandRecord, observed_by
 
 MOST = 10**9
-POLLS = 10  # of 0.05 s for the preparation of an opponent, before the reply is a job
 MOST_OPEN = 500
 PERSON = "you"
 
@@ -52,21 +52,34 @@ class TableStore:
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
         self._lock = threading.Lock()  # two tabs after a restart get the same table
 
-    def new(self, game_name: str, opponent: str) -> PlayTable:
-        """Creates a table; this takes as long as the opponent needs to be computed."""
+    def check(self, game_name: str, opponent: str) -> tuple[Any, str, str]:
+        """The game, its word and the opponent's name; `BadParameter` for an unknown one."""
         game = strategies.open_game(game_name)
         word = game.name.partition("(")[0]
         offered = strategies.offered_opponents(word, self.catalog)
         names = {choice["key"]: choice["name"] for choice in offered}
         if opponent not in names:
             raise BadParameter(strategies.NO_OPPONENT)
+        return game, word, names[opponent]
+
+    def prepare(self, game_name: str, opponent: str, progress: ProgressCallback) -> None:
+        """Computes what an opponent needs, which may take long the first time."""
+        game, _, _ = self.check(game_name, opponent)
+        if game.can("bots"):
+            prepare_opponent(self.bots, opponent, progress)
+        else:
+            strategies.tree_game_opponent(opponent, game, self.catalog, progress)
+
+    def new(self, game_name: str, opponent: str) -> PlayTable:
+        """Creates a table; quick where the opponent was prepared."""
+        game, word, name = self.check(game_name, opponent)
         source = self._source(game, opponent)
         facts = {
             "game": game.name,
             "title": strategies.TITLES.get(word, (word,))[0],
             "kind": source.kind,
             "opponent": opponent,
-            "opponent_name": names[opponent],
+            "opponent_name": name,
             "unit": str(game.unit),
             "seats": list(game.seats),
         }
@@ -97,6 +110,11 @@ class TableStore:
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
         return table
+
+
+def preparation_key(game: str, opponent: str) -> str:
+    """The name of what `TableStore.prepare` does."""
+    return f"{opponent} at {game}"
 
 
 def log_name(table: PlayTable) -> str:
@@ -149,7 +167,7 @@ def _record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
     return observed_by(record, PERSON)
 
 
-def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
+def routes(tables: TableStore, preparations: Preparations) -> list[Route]:
     """The requests about games and tables."""
 
     def find(request: Request) -> PlayTable:
@@ -158,18 +176,13 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
     async def new(request: Request) -> Response:
         data = await http.json_body(request)
         game, opponent = http.text_field(data, "game"), http.text_field(data, "opponent")
-        if not tables.bots.ready(opponent):
-            job = jobs.start(
-                f"preparing {opponent}", lambda job: tables.bots.prepare(opponent, job.progress)
-            )
-            for _ in range(POLLS):
-                await asyncio.sleep(0.05)
-                if job.state != "running":
-                    break
-            else:
-                return http.json_reply({"job": job.key}, 202)
-            if job.state == "failed":
-                raise BadParameter(job.problem)
+        tables.check(game, opponent)
+        waiting = await preparations.wait(
+            preparation_key(game, opponent),
+            lambda job: tables.prepare(game, opponent, job.progress),
+        )
+        if waiting is not None:
+            return waiting
         return http.json_reply(_state(await http.in_thread(tables.new, game, opponent)))
 
     async def act(request: Request) -> Response:

@@ -1,9 +1,10 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, page_head, s, show, sleep, toggle_button } from "./dom.js";
+import { h, page_head, s, show, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
 import { sit } from "./table.js";
+import { until_done } from "./wait.js";
 
 export const page = { title: "Play", order: 1 };
 
@@ -90,18 +91,18 @@ const PICTURES = {
     ),
 };
 
-// A button that opens a table at a page; `choice` returns the game and the opponent.
+// A button that opens a table at a page; `choice` returns the game and the opponent. What has to be
+// computed before is shown in `note`, with a bar.
 export function sit_down(button, page, choice, note) {
   const node = h(
     button,
     {
       async onclick() {
         node.disabled = true;
-        note.textContent = "Preparing the opponent.";
         try {
-          go(`${page}?table=${await take_seat(...choice(), (text) => (note.textContent = text))}`);
+          go(`${page}?table=${await take_seat(...choice(), note)}`);
         } catch (error) {
-          note.textContent = error.message;
+          show(note, error.message);
           node.disabled = false;
         }
       },
@@ -110,18 +111,13 @@ export function sit_down(button, page, choice, note) {
   );
   return node;
 }
-// Opens a new table once the opponent is prepared; `progress` gets the state as text.
-async function take_seat(game, opponent, progress) {
+// Opens a new table once the opponent is prepared.
+async function take_seat(game, opponent, note) {
   for (;;) {
     const made = await post("tables", { game, opponent });
     if (made.table) return made.table;
-    for (let job; job?.state !== "done";) {
-      await sleep(400);
-      job = await get(`jobs/${made.job}`);
-      if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
-      const share = Math.round(100 * job.share);
-      progress(`Preparing the opponent: ${job.what}, ${share}%. This happens only once.`);
-    }
+    await until_done(made.job, note, () => note.isConnected);
+    if (!note.isConnected) throw new Error("left");
   }
 }
 
@@ -137,7 +133,7 @@ export async function open(place, query) {
   let foe = null;
   const rules = h("div"),
     foes = h("div.foes", { role: "group", "aria-label": "Opponents" });
-  const note = h("p.muted.small", { "aria-live": "polite" });
+  const note = h("div.muted", { "aria-live": "polite" });
   const start = sit_down("button.main.wide", "/play", () => [game.name, foe.key], note);
   const list = h("div.games", { role: "group", "aria-label": "Games" });
 

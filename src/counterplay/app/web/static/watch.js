@@ -46,7 +46,7 @@ export async function open(place, query) {
 }
 
 function start() {
-  const note = h("p.muted", { "aria-live": "polite" });
+  const note = h("div.muted", { "aria-live": "polite" });
   const choice = () => ["holdem(buckets=10)", "bot:adaptive"];
   return [
     page_head("Watch it learn"),
