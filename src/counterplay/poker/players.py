@@ -135,6 +135,11 @@ class HoldemResolver(BoardResolver):
 
         return known_player(self.game, measured)
 
+    def decisions(self, strategy: Strategy, where: str, action: str) -> Any:
+        from counterplay.poker.holdem.locks import lock_decisions
+
+        return lock_decisions(strategy, where, action)
+
     def check_model(self, model: Strategy) -> None:
         rules, own = model.game.rules, self.game.rules
         holdem = model.game.can("bots") and rules.betting == own.betting

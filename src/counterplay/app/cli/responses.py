@@ -79,6 +79,10 @@ def respond(
     max_risk: Annotated[
         float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
     ] = None,
+    lock: Annotated[
+        list[str] | None,
+        Option(help="What MODEL does instead, as 'river fold 0.85', 'bb flop raise 0.4'."),
+    ] = None,
     adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseAlgorithm = None,
     engine: opt.Engine = None,
@@ -103,6 +107,7 @@ def respond(
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.locks import locked
     from counterplay.core.responses.respond import DEFAULT_P, resume_response
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -127,6 +132,8 @@ def respond(
         )
     if p is not None and limited:
         raise BadParameter("give --p or --max-exploitability, not both")
+    if confidence is not None and lock:
+        raise BadParameter("--confidence is by observations, and nobody has observed a --lock")
     seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
@@ -134,7 +141,7 @@ def respond(
         loaded = game_of(model, game)
         limit = _limit(loaded, max_exploitability, max_risk)
         chosen, solver = _algorithm(context, (algorithm, engine), loaded, ray)
-        opponent = model_of(loaded, model, solver)
+        opponent = locked(model_of(loaded, model, solver), lock or [])
     options = {**opt.use_ray(ray), **options}
     arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
     arguments |= {"seed": seed, **options}
