@@ -103,8 +103,8 @@ class Api:
 
                 catalog = Catalog(self._sources)
                 self.preparations = preparations = Preparations()
-                service = exploit.ExploitService(catalog)
                 self.tables = play.TableStore(self._folder, catalog)
+                service = exploit.ExploitService(catalog, self.tables.hands_file)
                 routes = play.routes(self.tables, preparations)
                 routes += explore.routes(catalog, preparations) + runs.routes(catalog)
                 routes += exploit.routes(service, preparations)

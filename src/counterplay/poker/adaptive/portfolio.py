@@ -133,6 +133,13 @@ def model_of(
     return _Maker(game, _store(None), progress).model(name, None)
 
 
+def equilibrium_of(game: Game | str = GAME, progress: ProgressCallback = no_progress) -> Strategy:
+    """The equilibrium that a portfolio takes: a shipped strategy of the game, or one that is
+    trained the first time and cached."""
+    game = game if isinstance(game, Game) else load(game)
+    return least_exploitable(game) or _Maker(game, _store(None), progress).equilibrium(0)
+
+
 def _store(folder: str | Path | None) -> Store:
     root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
     return Store(root, code_version(__name__, *REGISTERED))

@@ -41,6 +41,7 @@ from counterplay.poker.histories.records import HandRecord, observed_by
 MOST = 10**9
 MOST_OPEN = 500
 PERSON = "you"
+HANDS = "hands.phhs"
 
 
 class TableStore:
@@ -97,6 +98,14 @@ class TableStore:
             repair_log(table)
             return table
 
+    def hands_file(self, name: str) -> Path:
+        """The file of the hands of hold'em played at a table."""
+        journal = Journal.open(self._folder, name)
+        path = journal.folder / HANDS
+        if not path.is_file():
+            raise BadParameter("no hand of hold'em was played to its end at this table")
+        return path
+
     def _source(self, game: Any, opponent: str) -> HandSource:
         if game.can("bots"):
             bot = self.bots.get(opponent)
@@ -118,7 +127,7 @@ def preparation_key(game: str, opponent: str) -> str:
 
 
 def log_name(table: PlayTable) -> str:
-    return "hands.phhs" if table.journal.facts["kind"] == "holdem" else "hands.jsonl"
+    return HANDS if table.journal.facts["kind"] == "holdem" else "hands.jsonl"
 
 
 def log_text(table: PlayTable, first: int = 0) -> str:

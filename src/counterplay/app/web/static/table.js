@@ -142,6 +142,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
             state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands",
           )
         : null,
+      w.hands && state.kind === "holdem"
+        ? h("a.button.quiet", { href: `/exploit?hands=table:${name}&player=you` }, "Tendencies")
+        : null,
     );
   }
 
