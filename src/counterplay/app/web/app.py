@@ -29,6 +29,7 @@ from counterplay.core.base.errors import BadParameter
 _HEADER = re.compile(r'^export const page = \{ title: "([^"\n]+)", order: (\d+) \};$', re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 MARK = "<!-- pages -->"
+KEPT = "kept"  # folder of results, beside the tables
 
 
 class Page(NamedTuple):
@@ -98,10 +99,12 @@ class Api:
             if self._app is None:
                 from counterplay.app.web import exploit, explore, runs
                 from counterplay.app.web.catalog import Catalog
+                from counterplay.app.web.kept import KeptResults
                 from counterplay.app.web.play import tables as play
                 from counterplay.app.web.preparation import Preparations
 
                 catalog = Catalog(self._sources)
+                catalog.kept = KeptResults(self._folder / KEPT)
                 self.preparations = preparations = Preparations()
                 self.tables = play.TableStore(self._folder, catalog)
                 service = exploit.ExploitService(catalog, self.tables.hands_file)

@@ -77,11 +77,14 @@ def saved_strategies(catalog: Catalog) -> list[dict[str, str]]:
         for entry in catalog.entries("run", "strategy", "model")
         if (game := catalog.game_name(entry)) is not None
     ]
+    kept = [] if catalog.kept is None else catalog.kept.strategies()
+    listed = {one["key"] for one in kept}
     computed = [
         {"key": key, "name": name, "game": strategy.game.name}
         for key, (name, strategy) in catalog.computed.items()
+        if key not in listed
     ]
-    return files + computed
+    return files + kept + computed
 
 
 def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:

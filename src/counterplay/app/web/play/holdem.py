@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -239,6 +240,14 @@ class HoldemHand:
             "betting": state.history,
             "log": self._log(),
         }
+
+    def scenes(self) -> list[dict[str, Any]]:
+        found = []
+        for k in range(len(self.nodes)):
+            shadow = copy(self)
+            shadow.nodes = self.nodes[: k + 1]
+            found.append(shadow.view())
+        return found
 
     def _hand_name(self, seat: int) -> str | None:
         """The hand of a player in words at a showdown."""

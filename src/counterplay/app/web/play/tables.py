@@ -11,6 +11,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from counterplay.app.web.learning import LearnerMonitor
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
 from counterplay.app.web.play.prepare import prepare_opponent
 from counterplay.app.web.play.table import (
+    TABLE_ID,
     HandSource,
     IllegalMove,
     Journal,
@@ -33,13 +35,14 @@ from counterplay.app.web.play.table import (
 from counterplay.app.web.play.tree_games import TreeGameSource, board_of
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base import files
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.poker.histories.phh import phh_block
 from counterplay.poker.histories.records import HandRecord, observed_by
 
 MOST = 10**9
 MOST_OPEN = 500
+MOST_SITTINGS = 40  # that are listed
 PERSON = "you"
 HANDS = "hands.phhs"
 
@@ -98,6 +101,23 @@ class TableStore:
             repair_log(table)
             return table
 
+    def sittings(self) -> list[dict[str, Any]]:
+        """The tables on disk with their results, the last played first; without reading hands."""
+        folders = self._folder.iterdir() if self._folder.is_dir() else []
+        found = [path for path in folders if TABLE_ID.fullmatch(path.name)]
+        found.sort(key=_last_played, reverse=True)
+        listed = []
+        for path in found[:MOST_SITTINGS]:
+            with suppress(CounterplayError):
+                journal = Journal.open(self._folder, path.name)
+                won = [line["end"] for line in journal.lines() if "end" in line]
+                facts = {name: journal.facts.get(name) for name in ("title", "unit", "kind")}
+                facts |= {"table": path.name, "opponent": journal.facts.get("opponent_name")}
+                learns = journal.facts.get("opponent") == strategies.BOT + strategies.LEARNER
+                facts |= {"hands": len(won), "total": sum(won)}
+                listed.append({**facts, "when": _last_played(path), "learns": learns})
+        return listed
+
     def hands_file(self, name: str) -> Path:
         """The file of the hands of hold'em played at a table."""
         journal = Journal.open(self._folder, name)
@@ -119,6 +139,15 @@ class TableStore:
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
         return table
+
+
+def _last_played(folder: Path) -> float:
+    """When something was written to a table."""
+    times = [0.0]
+    for name in ("moves.jsonl", "table.json"):
+        with suppress(OSError):
+            times.append((folder / name).stat().st_mtime)
+    return max(times)
 
 
 def preparation_key(game: str, opponent: str) -> str:
@@ -217,6 +246,7 @@ def routes(tables: TableStore, preparations: Preparations) -> list[Route]:
     return [
         http.json_route("/games", lambda request: _games(tables.catalog)),
         http.route("/tables", new, "POST"),
+        http.json_route("/tables", lambda request: {"tables": tables.sittings()}),
         http.json_route("/tables/{name}", lambda request: _state(find(request))),
         http.route("/tables/{name}/act", act, "POST"),
         http.route("/tables/{name}/deal", deal, "POST"),

@@ -1,8 +1,9 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, page_head, s, show, toggle_button } from "./dom.js";
+import { h, page_head, s, show, signed, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
+import { day } from "./kept.js";
 import { sit } from "./table.js";
 import { until_done } from "./wait.js";
 
@@ -121,14 +122,43 @@ async function take_seat(game, opponent, note) {
   }
 }
 
+const where = (one) => `/${one.learns ? "watch" : "play"}?table=${one.table}`;
+const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
+// Leaving can be undone.
+function left_table(tables, name) {
+  const one = tables.find((table) => table.table === name);
+  if (!one) return null;
+  const text = `You left the table of ${one.title} against ${one.opponent}.`;
+  return h(
+    "section.panel.row.spread.left",
+    h("span", text),
+    h("a.button", { href: where(one) }, "Back to the table"),
+  );
+}
+// Open tables and past sittings: each goes on where it was left.
+function sittings(tables) {
+  if (!tables.length) return null;
+  const row = (one) =>
+    h(
+      "li",
+      h("a", { href: where(one) }, `${one.title} against ${one.opponent}`),
+      h(
+        "span.muted.small",
+        ` ${hands(one.hands)}, ${signed(one.total, Number.isInteger(one.total) ? 0 : 1)}, `,
+        day(one.when),
+      ),
+    );
+  return h("section.panel", h("h2", "Your tables"), h("ul.kept", tables.map(row)));
+}
+
 export async function open(place, query) {
   const name = query.get("table");
   if (name) {
-    const seat = sit(place, name, { away: () => go("/play") });
+    const seat = sit(place, name, { away: () => go(`/play?left=${name}`) });
     await seat.ready;
     return seat.leave;
   }
-  const { games } = await get("games");
+  const [{ games }, { tables }] = await Promise.all([get("games"), get("tables")]);
   let game = games.find((one) => one.word === query.get("game")) || games[0];
   let foe = null;
   const rules = h("div"),
@@ -200,10 +230,17 @@ export async function open(place, query) {
   show(
     place,
     page_head("Play", "Choose a game and an opponent."),
+    left_table(tables, query.get("left")),
     h(
       "div.lobby",
       h("div.stack", list, h("section.panel", rules)),
-      h("div.stack", h("section.panel", h("h2", "Against"), foes), start, note),
+      h(
+        "div.stack",
+        h("section.panel", h("h2", "Against"), foes),
+        start,
+        note,
+        sittings(tables),
+      ),
     ),
   );
   return null;

@@ -19,7 +19,7 @@ export async function open(place, query) {
     drawn = "";
   const seat = sit(place, name, {
     below,
-    away: () => go("/watch"),
+    away: () => go(`/play?left=${name}`),
     beside: (state) => {
       draw_side(side, state);
       return side;
