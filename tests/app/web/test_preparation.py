@@ -50,9 +50,9 @@ def test_a_sitting_waits_for_one_job_which_can_be_stopped_and_begun_again(
     seen: list[str] = []
     monkeypatch.setattr(PLACE, _slowly(seen))
     app = make_app([], tmp_path)[0]
-    first = ask(app, "/api/tables", CALLER)
+    first = ask(app, "/api/tables", CALLER, wait=False)
     assert first.status == 202
-    again = ask(app, "/api/tables", CALLER)  # another tab
+    again = ask(app, "/api/tables", CALLER, wait=False)  # another tab
     assert again.data["job"] == first.data["job"]
     job = ask(app, f"/api/jobs/{first.data['job']}").data
     assert job["what"] == "buckets of the river"
@@ -61,9 +61,9 @@ def test_a_sitting_waits_for_one_job_which_can_be_stopped_and_begun_again(
     _until(app, first.data["job"], "stopped")
     assert seen == ["bot:always-call"]
     monkeypatch.setattr(PLACE, _slowly(seen, 0.1))
-    opened = ask(app, "/api/tables", CALLER)  # quick: no job
+    opened = ask(app, "/api/tables", CALLER, wait=False)  # quick: no job
     assert (opened.status, len(seen)) == (200, 2)
-    assert ask(app, "/api/tables", CALLER).status == 200
+    assert ask(app, "/api/tables", CALLER, wait=False).status == 200
     assert len(seen) == 2
     unknown = ask(app, "/api/tables", {**CALLER, "opponent": "bot:nobody"})
     assert unknown.status == 400  # before anything is prepared
