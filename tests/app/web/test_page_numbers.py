@@ -274,7 +274,7 @@ def test_where_nobody_has_bet_one_checks_or_bets(
             data = _explore(page, address, more)
             keys = page.locator(".legend span:has(i)").all_inner_texts()
             assert [key.strip() for key in keys] == words
-            buttons = page.locator(".turn:last-child button").all_inner_texts()
+            buttons = page.locator(".turn:last-child .word").all_inner_texts()
             assert buttons == words
             below = page.locator("figure").first.locator("p").inner_text()
             means = dict(zip(("fold", "call", "raise"), data["one"]["mean"], strict=True))

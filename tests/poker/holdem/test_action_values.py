@@ -96,6 +96,7 @@ def test_on_the_river_as_by_pairs_of_holdings(history: str) -> None:
         assert (found.weight > 0).sum() <= free.sum()
 
 
+@pytest.mark.slow
 def test_on_the_turn_it_is_equity_where_nobody_bets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SAMPLED_RIVERS", 48)
     table = strategy_table(simple_strategy("always-call", GAME))
@@ -108,6 +109,7 @@ def test_on_the_turn_it_is_equity_where_nobody_bets(monkeypatch: pytest.MonkeyPa
     assert found.boards == 48
 
 
+@pytest.mark.slow
 def test_a_sample_of_rivers_is_near_and_says_so() -> None:
     table = strategy_table(simple_strategy("always-call", GAME))
     board = tuple(cards("AsKd7c2h"))

@@ -29,7 +29,7 @@ from counterplay.core.base.errors import BadParameter
 _HEADER = re.compile(r'^export const page = \{ title: "([^"\n]+)", order: (\d+) \};$', re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 MARK = "<!-- pages -->"
-KEPT = "kept"  # folder of results, beside the tables
+KEPT, DRILL = "kept", "drill.jsonl"  # results and answers, beside the tables
 
 
 class Page(NamedTuple):
@@ -97,7 +97,7 @@ class Api:
     def load(self) -> Any:
         with self._lock:
             if self._app is None:
-                from counterplay.app.web import exploit, explore, runs
+                from counterplay.app.web import drill, exploit, explore, runs
                 from counterplay.app.web.catalog import Catalog
                 from counterplay.app.web.kept import KeptResults
                 from counterplay.app.web.play import tables as play
@@ -111,6 +111,7 @@ class Api:
                 routes = play.routes(self.tables, preparations)
                 routes += explore.routes(catalog, preparations) + runs.routes(catalog)
                 routes += exploit.routes(service, preparations)
+                routes += drill.routes(catalog, preparations, self._folder / DRILL)
                 self._app = Starlette(routes=routes)
         return self._app
 

@@ -11,7 +11,11 @@ export async function draw_kept(place, key) {
   const row = (one) =>
     h(
       "li",
-      h("a", { href: `/exploit?job=${one.key}`, class: one.key === key ? "now" : "" }, one.name || one.title),
+      h(
+        "a",
+        { href: `/exploit?job=${one.key}`, class: one.key === key ? "now" : "" },
+        one.name || one.title,
+      ),
       h("span.muted.small", ` ${one.kind}, ${day(one.when)} `),
       quiet_button("Remove", async () => {
         await post(`kept/${one.key}/remove`, {});

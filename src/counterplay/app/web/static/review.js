@@ -89,11 +89,14 @@ export function replay_of(look, table) {
   });
   function redraw() {
     const k = Number(range.value);
-    const state = { ...table, scene: scenes[k], over: k === last, won: k === last ? look.won : null };
-    show(cloth, draw({ ...state, seat: look.seat, seat_name: look.seat_name, choices: [] }, () => {}));
+    const end = k === last;
+    const { seat, seat_name } = look;
+    const then = { scene: scenes[k], over: end, won: end ? look.won : null, choices: [] };
+    show(cloth, draw({ ...table, ...then, seat, seat_name }, () => {}));
     const move = scenes[k].log.at(-1);
     const who = move?.who === "you" ? "You" : table.opponent;
-    step.textContent = move ? `${who} ${move.who === "you" ? bare(move.text) : move.text}` : "Dealt";
+    const text = move?.who === "you" ? bare(move.text) : move?.text;
+    step.textContent = move ? `${who} ${text}` : "Dealt";
   }
   redraw();
   return h("div.replayed", h("h3", `Hand ${look.hand + 1}`), cloth, range, step);

@@ -40,7 +40,8 @@ function leaks_of(leaks) {
     const cost = leak.cost < 0.0005 ? "less than 0.001" : plain(leak.cost, 3);
     return h(
       "li",
-      h("b", `${does} the ${leak.street}, ${leak.facing}, ${KINDS[leak.seat]}: ${percent(leak.share)}`),
+      h("b", `${does} the ${leak.street}, ${leak.facing}, ${KINDS[leak.seat]}: `),
+      h("b", percent(leak.share)),
       ` (${percent(leak.low)} to ${percent(leak.high)}), an equilibrium ${percent(leak.mark)}: `,
       h("b.number.down", `costs ${cost} sb/h`),
     );
@@ -50,8 +51,8 @@ function leaks_of(leaks) {
     h("ol.leaks", leaks.map(shown)),
     h(
       "p.muted.small",
-      "What an equilibrium wins per hand, the mean of the seats, from a player who differs from it ",
-      "there only; computed with ten buckets a street, so about. A counter-strategy wins more.",
+      "What an equilibrium wins per hand, the mean of the seats, from a player who differs from ",
+      "it there only; computed with ten buckets a street, so about. A counter-strategy wins more.",
     ),
   ];
 }
