@@ -55,6 +55,7 @@ def routes(catalog: Catalog, preparations: Preparations, file: Path) -> list[Rou
         found = await http.in_thread(judge, strategy, spot, action)
         line = {"when": time.time(), "street": found["street"], "cost": found["cost"]}
         try:
+            file.parent.mkdir(parents=True, exist_ok=True)
             with open(file, "ab") as out:
                 out.write(json.dumps(line).encode() + b"\n")
         except OSError as error:

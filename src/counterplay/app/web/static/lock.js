@@ -51,14 +51,15 @@ export function lock_panel({ asked, data, change, named }) {
     h("summary", "What if he plays differently?"),
     h(
       "div.stack",
-      h("div.row", where, action),
+      where,
+      action,
       h("div.row", share, out),
       asked.lock
         ? h("button.quiet", { onclick: () => change({ lock: "" }) }, "Take the lock away")
         : null,
       h("label", "Seconds of solving", seconds),
       h("button.main", { onclick: answer }, "The safe answer to it"),
-      h("p.muted.small", "The answer comes with a slider for the trust and what is risked."),
+      h("p.muted.small", "The share is that over all boards. The answer has a slider for the trust."),
       why,
     ),
   );
