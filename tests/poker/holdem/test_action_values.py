@@ -80,25 +80,24 @@ def test_on_the_river_as_by_pairs_of_holdings(history: str) -> None:
     ]
     reach = np.zeros(1326)
     reach[theirs] = np.linspace(0.1, 1.0, len(theirs))
-    search = module._Search(TREE, seat, *tables, np.random.default_rng(1))
+    search = module._Search(TREE, seat, *tables)
     for k in range(len(TREE.actions[node])):
         right = sum(
             reach[j] * naive.value(first + k, (holding, j) if seat == 0 else (j, holding))
             for j in theirs
         )
-        assert search.value(first + k, reach, board)[holding] == pytest.approx(right, abs=1e-4)
+        got = search.values({first + k: reach}, board)[first + k][holding]
+        assert got == pytest.approx(right, abs=1e-4)
     found = action_values(TREE, *tables, path, board)
-    assert found.boards == 0
     if "fold" in found.actions:
-        assert found.value[0][found.weight > 0] == pytest.approx(0.0, abs=1e-4)
+        assert found.value[0][found.weight > 0] == pytest.approx(0.0, abs=1e-12)
         free = canonical_board(board).free
         assert paid > 0
         assert (found.weight > 0).sum() <= free.sum()
 
 
 @pytest.mark.slow
-def test_on_the_turn_it_is_equity_where_nobody_bets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SAMPLED_RIVERS", 48)
+def test_on_the_turn_it_is_equity_where_nobody_bets() -> None:
     table = strategy_table(simple_strategy("always-call", GAME))
     board = tuple(cards("AsKd7c2h"))
     found = action_values(TREE, table, table, path_of("cc/cc/"), board)
@@ -106,17 +105,9 @@ def test_on_the_turn_it_is_equity_where_nobody_bets(monkeypatch: pytest.MonkeyPa
     free = found.weight > 0
     paid = 1.0  # of each player: the check wins or loses it
     assert found.value[0][free] == pytest.approx(paid * (2 * equity[free] - 1) + paid, abs=1e-4)
-    assert found.boards == 48
 
 
-@pytest.mark.slow
-def test_a_sample_of_rivers_is_near_and_says_so() -> None:
+def test_before_the_turn_nothing_is_said() -> None:
     table = strategy_table(simple_strategy("always-call", GAME))
-    board = tuple(cards("AsKd7c2h"))
-    found = action_values(TREE, table, table, path_of("cc/cc/"), board)
-    free = found.weight > 0
-    mean = found.weight[free] @ found.value[0][free] / found.weight.sum()
-    assert mean == pytest.approx(1.0, abs=0.02)  # both have all hands
-    assert found.boards == 12
     with pytest.raises(BadParameter, match="on the turn and the river"):
-        action_values(TREE, table, table, path_of("cc/"), board[:3])
+        action_values(TREE, table, table, path_of("cc/"), tuple(cards("AsKd7c")))

@@ -137,4 +137,4 @@ def judge(strategy: Any, spot: dict[str, str], action: str) -> dict[str, Any]:
     values = {name: found["values"][name][k] for name in view["actions"]}
     best = float(np.max(list(values.values())))
     facts = {"street": view["street"], "shares": shares, "values": values}
-    return {**facts, "cost": best - values[action], "rivers": found["rivers"]}
+    return {**facts, "cost": best - values[action]}

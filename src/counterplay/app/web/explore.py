@@ -271,7 +271,7 @@ def value_facts(strategy: Any, betting: str, board_text: str) -> dict[str, Any]:
     values = np.nan_to_num(found.value)
     mean = (values @ own / own.sum()).tolist() if own.sum() > 0 else None
     each = {name: row.tolist() for name, row in zip(found.actions, values, strict=True)}
-    return {"values": each, "mean": mean, "actions": found.actions, "rivers": found.boards}
+    return {"values": each, "mean": mean, "actions": found.actions}
 
 
 def _step(tree: BettingTree, node: int, child: int) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """The value of each action at a decision of hold'em, for every holding at once, when both players
-go on as their tables say: exact on the river, on the turn from sampled rivers.
+go on as their tables say. Exact, on the turn and the river.
 
 Values are those of the player who acts, in small bets, from the decision on: folding there is worth
 0. Public nodes below the decision are traversed once for a board: the opponent's reach goes down,
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingTree
+from counterplay.poker.betting.betting import ACTIONS, FOLD, NO_FOLD, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.poker.cards.evaluator import strengths
 from counterplay.poker.holdem.holdings import (
@@ -27,7 +27,6 @@ from counterplay.poker.holdem.holdings import (
 from counterplay.poker.holdem.table import Table
 
 _CARDS = HOLDING_CARDS.astype(np.int64)
-SAMPLED_RIVERS, SEED = 12, 1
 
 
 class ActionValues(NamedTuple):
@@ -37,7 +36,6 @@ class ActionValues(NamedTuple):
     actions: list[str]
     value: np.ndarray  # float64[k, 1326]; NaN where the weight is 0
     weight: np.ndarray  # float64[1326]
-    boards: int  # sampled; 0: exact
 
 
 def action_values(
@@ -53,15 +51,15 @@ def action_values(
     for at, child in pairwise(path):
         if tree.nodes.player[at] != seat:
             reach = reach * _probabilities(tree, other, at, board)[:, _taken(tree, at, child)]
-    search = _Search(tree, seat, own, other, np.random.default_rng(SEED))
     met = _compatible() @ reach * canonical_board(board).free
-    first = int(tree.nodes.first_child[node])
-    names = list(tree.actions[node])
-    totals = [search.value(first + k, reach, board) for k in range(len(names))]
+    first, names = int(tree.nodes.first_child[node]), list(tree.actions[node])
+    starts = {first + k: reach for k in range(len(names)) if names[k] != FOLD}
+    totals = _Search(tree, seat, own, other).values(starts, board)
+    totals[first] = totals.get(first, -tree.states[node].paid[seat] * met)  # a fold
     paid = tree.states[node].paid[seat]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.array([np.where(met > 0, total / met + paid, np.nan) for total in totals])
-    return ActionValues(names, value, met, search.boards)
+        rows = [totals[first + k] / met + paid for k in range(len(names))]
+    return ActionValues(names, np.where(met > 0, np.array(rows), np.nan), met)
 
 
 def _taken(tree: BettingTree, at: int, child: int) -> int:
@@ -87,22 +85,16 @@ def _compatible() -> np.ndarray:
 class _Search:
     """Values of one player's holdings below a decision."""
 
-    def __init__(
-        self, tree: BettingTree, seat: int, own: Table, other: Table, rng: np.random.Generator
-    ) -> None:
-        self._tree, self._seat, self._own, self._other, self._rng = tree, seat, own, other, rng
-        self._next: dict[tuple[int, ...], list[int]] = {}  # cards that are dealt on a board
-        self._won: dict[tuple[int, ...], np.ndarray] = {}  # by board
-        self._policy: dict[tuple[int, int, tuple[int, ...]], np.ndarray] = {}
+    def __init__(self, tree: BettingTree, seat: int, own: Table, other: Table) -> None:
+        self._tree, self._seat, self._own, self._other = tree, seat, own, other
+        self._known: dict[tuple[int, int], np.ndarray] = {}  # codes by table and street
 
-    @property
-    def boards(self) -> int:
-        """Sampled boards at showdowns."""
-        return len(self._won) if self._next else 0
-
-    def value(self, root: int, reach: np.ndarray, board: tuple[int, ...]) -> np.ndarray:
-        """float64[1326]: the sum over the opponent's holdings, weighted by `reach`."""
-        tree, order, reaches = self._tree, [root], {root: reach}
+    def values(
+        self, starts: dict[int, np.ndarray], board: tuple[int, ...]
+    ) -> dict[int, np.ndarray]:
+        """float64[1326] by node: the sum over the opponent's holdings, weighted by their reach
+        there, which `starts` has."""
+        tree, order, reaches = self._tree, list(starts), dict(starts)
         ends: list[int] = []
         deals: list[int] = []
         for node in order:  # down: children are appended
@@ -121,28 +113,27 @@ class _Search:
                         part = part * shares[:, ACTIONS.index(name)]
                     reaches[first + k] = part
                     order.append(first + k)
-        values = self._end_values(ends, reaches, board)
-        for node in deals:
-            values[node] = self._after_chance(node, reaches[node], board)
+        found = self._end_values(ends, reaches, board)
+        found |= self._after_chance({node: reaches[node] for node in deals}, board)
         for node in reversed(order):  # up
-            if node in values:
+            if node in found:
                 continue
             first, names = int(tree.nodes.first_child[node]), tree.actions[node]
-            parts = [values[first + k] for k in range(len(names))]
+            parts = [found[first + k] for k in range(len(names))]
             if tree.nodes.player[node] == self._seat:
                 own = self._shares(self._own, node, board)
                 parts = [
                     part * own[:, ACTIONS.index(name)]
                     for part, name in zip(parts, names, strict=True)
                 ]
-            values[node] = np.sum(parts, axis=0)
-        return values[root]
+            found[node] = np.sum(parts, axis=0)
+        return found
 
     def _shares(self, table: Table, node: int, board: tuple[int, ...]) -> np.ndarray:
-        key = id(table), node, board[: BOARD_SIZE[int(self._tree.nodes.street[node])]]
-        if key not in self._policy:
-            self._policy[key] = _probabilities(self._tree, table, node, board)
-        return self._policy[key]
+        key = id(table), int(self._tree.nodes.street[node])
+        if key not in self._known:
+            self._known[key] = bucket_codes(table, board[: BOARD_SIZE[key[1]]], key[1])
+        return action_probabilities(table, node, self._known[key])
 
     def _end_values(
         self, ends: list[int], reaches: dict[int, np.ndarray], board: tuple[int, ...]
@@ -154,7 +145,7 @@ class _Search:
             nodes = [node for node in ends if (states[node].folded == NO_FOLD) == shown]
             if not nodes:
                 continue
-            matrix = self._outcomes(board) if shown else _compatible()
+            matrix = _outcomes(board) if shown else _compatible()
             sums = matrix @ np.stack([reaches[node] for node in nodes], axis=1).astype(np.float32)
             for k, node in enumerate(nodes):
                 state = states[node]
@@ -163,27 +154,31 @@ class _Search:
                 found[node] = (-stake if lost else stake) * sums[:, k].astype(np.float64)
         return found
 
-    def _after_chance(self, node: int, reach: np.ndarray, board: tuple[int, ...]) -> np.ndarray:
-        """The mean over the next cards: the same sample wherever this board is dealt on."""
-        left = [card for card in range(N_CARDS) if card not in board]
-        if board not in self._next:
-            size = min(SAMPLED_RIVERS, len(left))
-            self._next[board] = self._rng.choice(left, size=size, replace=False).tolist()
-        total, cards = np.zeros(N_HOLDINGS), self._next[board]
-        for card in cards:
+    def _after_chance(
+        self, starts: dict[int, np.ndarray], board: tuple[int, ...]
+    ) -> dict[int, np.ndarray]:
+        """The mean over the rivers, of all nodes at once."""
+        found = {node: np.zeros(N_HOLDINGS) for node in starts}
+        for card in range(N_CARDS) if starts else ():
+            if card in board:
+                continue
             without = np.not_equal(_CARDS, card).all(axis=1)
-            total += without * self.value(node, reach * without, (*board, card))
-        # of the cards that neither player holds
-        return total * len(left) / len(cards) / (N_CARDS - 4 - len(board))
+            below = _Search(self._tree, self._seat, self._own, self._other)
+            reaches = {node: reach * without for node, reach in starts.items()}
+            values = below.values(reaches, (*board, card))
+            for node in starts:
+                found[node] += without * values[node] / (N_CARDS - 4 - len(board))
+        return found
 
-    def _outcomes(self, board: tuple[int, ...]) -> np.ndarray:
-        """float32[1326, 1326]: 1 where the row wins the showdown, -1 where it loses; 0 where
-        holdings share a card."""
-        if board not in self._won:
-            hands = np.empty((N_HOLDINGS, 7), dtype=np.int64)
-            hands[:, 2:], hands[:, :2] = board, _CARDS
-            out = np.empty(N_HOLDINGS, dtype=np.int64)
-            strengths(hands, np.zeros(4, dtype=np.int64), out)
-            sign = np.sign(out[:, None] - out[None, :]).astype(np.float32)
-            self._won[board] = sign * _compatible()
-        return self._won[board]
+
+def _outcomes(board: tuple[int, ...]) -> np.ndarray:
+    """float32[1326, 1326]: 1 where the row wins the showdown, -1 where it loses; 0 where holdings
+    share a card."""
+    hands = np.empty((N_HOLDINGS, 7), dtype=np.int64)
+    hands[:, 2:], hands[:, :2] = board, _CARDS
+    out = np.empty(N_HOLDINGS, dtype=np.int64)
+    strengths(hands, np.zeros(4, dtype=np.int64), out)
+    rank = np.unique(out, return_inverse=True)[1].astype(np.float32)
+    sign: np.ndarray = np.sign(rank[:, None] - rank[None, :])
+    sign *= _compatible()
+    return sign

@@ -107,7 +107,6 @@ export async function open(place, query) {
         h("td.number", signed(verdict.values[name], 3)),
       ),
     );
-    const how = verdict.rivers ? `the mean of ${verdict.rivers} rivers` : "exact";
     return h(
       "div.stack.judged",
       h(
@@ -121,7 +120,7 @@ export async function open(place, query) {
         h("thead", h("tr", ["", "it does", "worth, sb"].map((text) => h("th", text)))),
         h("tbody", rows),
       ),
-      h("p.muted.small", `Values when both go on as the strategy does, ${how}.`),
+      h("p.muted.small", "Values when both go on as the strategy does, over all rivers."),
       h(
         "div.row",
         h("button.main", { onclick: next }, "Next", h("kbd", "n")),

@@ -25,9 +25,7 @@ export function holdem_view({ asked, body, change, named }) {
       const place = body.querySelector(`.turn:last-child .worth-${name}`);
       if (place) place.textContent = `EV ${signed(found.mean?.[k], 2)}`;
     });
-    const about = found.rivers
-      ? `EV: sb from here on when both follow the strategy, the mean of ${found.rivers} rivers.`
-      : "EV: sb from here on when both follow the strategy.";
+    const about = "EV: sb from here on, all holdings together, when both follow the strategy.";
     const where = body.querySelector(".about-values");
     if (where) where.textContent = about;
   }
