@@ -48,6 +48,7 @@ export async function open(place, query) {
     if (verdict || !spot) return;
     const { betting, board: cards_on, cards } = spot;
     const asked = { s, betting, board: cards_on, cards, action };
+    board.append(h("progress", { "aria-label": "weighing your answer" }));
     try {
       verdict = { action, ...(await post("drill/answer", asked)) };
       draw();
