@@ -28,6 +28,18 @@ EXACT, BY_FLOPS, BY_PLAY = "exact", "by flops", "by play"
 SEATS = 2  # whose sum the library gives, and whose mean the page shows
 
 
+def flop_cost() -> dict[str, float]:
+    """What a frontier measured on flops takes and gives: minutes for each flop on processors, and
+    half an interval in mb/g from a number of flops, which falls with its root."""
+    from counterplay.poker.bots.known import ANNOUNCED_FLOPS, BESIDE
+    from counterplay.poker.vector.evaluation import FLOPS
+    from counterplay.poker.vector.flop_sums import cpu_hours
+
+    queries = len(HOLDEM_PS) * 2 * SEATS + SEATS  # of each response, and of the known player
+    minutes = 60 * cpu_hours(queries) / FLOPS
+    return {"minutes": minutes, "half": BESIDE, "flops": ANNOUNCED_FLOPS}
+
+
 @dataclass(frozen=True)
 class ModelFrontier:
     """The frontier of a model, both seats summed, and how it was measured."""
