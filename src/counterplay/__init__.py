@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.algorithms import confidence as confidence
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
+    from counterplay.core.responses.locks import locked as locked
     from counterplay.core.responses.respond import respond as respond
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
@@ -140,6 +141,7 @@ _WHERE = {
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",
+    "locked": "core.responses.locks",
     "respond": "core.responses.respond",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",

@@ -59,7 +59,7 @@ export function lock_panel({ asked, data, change, named }) {
         : null,
       h("label", "Seconds of solving", seconds),
       h("button.main", { onclick: answer }, "The safe answer to it"),
-      h("p.muted.small", "The share is that over all boards. The answer has a slider for the trust."),
+      h("p.muted.small", "Over all boards. The answer has a slider for the trust."),
       why,
     ),
   );
