@@ -31,7 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _shown(page: Any) -> dict[str, str]:
     rows = page.locator("table.tendencies tr").all()
-    return {row.locator("th").inner_text(): row.inner_text() for row in rows}
+    return {row.get_attribute("data-name"): row.inner_text() for row in rows}
 
 
 @pytest.mark.parametrize("width", [400, 1_600])

@@ -32,6 +32,7 @@ export function sheet_of(sheet, counter) {
   ];
 }
 
+const where = (street) => (street === "preflop" ? "before the flop" : `the ${street}`);
 function leaks_of(leaks) {
   if (!leaks.length) return h("p.muted", "No leak is confirmed in these hands.");
   const shown = (leak) => {
@@ -40,7 +41,7 @@ function leaks_of(leaks) {
     const cost = leak.cost < 0.0005 ? "less than 0.001" : plain(leak.cost, 3);
     return h(
       "li",
-      h("b", `${does} the ${leak.street}, ${leak.facing}, ${KINDS[leak.seat]}: `),
+      h("b", `${does} ${where(leak.street)}, ${leak.facing}, ${KINDS[leak.seat]}: `),
       h("b", percent(leak.share)),
       ` (${percent(leak.low)} to ${percent(leak.high)}), an equilibrium ${percent(leak.mark)}: `,
       h("b.number.down", `costs ${cost} sb/h`),
@@ -60,10 +61,16 @@ function leaks_of(leaks) {
 function row_of(one) {
   const few = one.n < 5;
   const title = [one.name, KINDS[one.seat]].filter(Boolean).join(" ");
+  const part = one.seat !== "both"; // of the row above it
   return h(
     "tr",
-    { class: one.seat === "both" ? "" : "part" },
-    h("th", { scope: "row" }, title),
+    { class: part ? "part" : "", "data-name": title },
+    h(
+      "th",
+      { scope: "row" },
+      h("span", { class: part ? "long" : "" }, `${one.name} `),
+      KINDS[one.seat],
+    ),
     h("td", few ? null : gauge(one)),
     h("td.number", few ? "too few" : `${percent(one.share)}`),
     h("td.number.muted", `${grouped(one.taken)} of ${grouped(one.n)}`),
