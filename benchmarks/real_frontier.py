@@ -139,7 +139,8 @@ def train(given: argparse.Namespace) -> list[Path]:
         found = compute_response(
             parameters.with_p(p), Limits(seconds=given.seconds), started=started
         )
-        facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations, "p": p}
+        facts: dict[str, Any] = {"seconds": round(found.seconds, 1), "p": p}
+        facts |= {"iterations": found.iterations}
         facts |= {"model": name, "model_game": given.model_game, "seed": given.seed}
         facts |= {"algorithm": "rnr", "command": command_of(given)}
         write_quantised(paths[-1], found.strategy, facts)

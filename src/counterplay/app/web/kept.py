@@ -98,7 +98,7 @@ def _read(path: Path, changed: int) -> dict[str, Any] | None:
     """The record in a file; `changed`: when it was written."""
     record = files.read_json(path)
     right = {"name": str, "when": float | int, "strategies": dict, "facts": dict}
-    whole = all(isinstance(record.get(field), kind) for field, kind in right.items())  # type: ignore[arg-type]
+    whole = all(isinstance(record.get(field), kind) for field, kind in right.items())
     return record if record.pop("counterplay", None) == "kept" and whole else None
 
 

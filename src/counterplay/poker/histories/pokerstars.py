@@ -105,7 +105,7 @@ def _record(number: int, names: tuple[str, str], played: str) -> HandRecord:
     for name in names:  # a winner may show a hand that nobody called
         if not shown and name != observer:
             holdings.pop(name, None)
-    cards = tuple(holdings.get(name) for name in names)
+    cards = holdings.get(names[0]), holdings.get(names[1])
     dealt = tuple(board[: state.on_board])
     won = settle(state.history, dealt, *cards)
     if won is None:
