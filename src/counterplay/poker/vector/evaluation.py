@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
-from counterplay.core.base.progress import ShareCallback, no_progress, shown
+from counterplay.core.base.progress import ShareCallback, no_progress, progress_bar
 from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
@@ -72,7 +72,7 @@ def vector_values(
     mixed = any(query.alternative is not None or query.policies for query in queries)
     device = check_traversal(game, backend, flops, seed, queries=len(queries), mixed=mixed)
     prepared, traverse = _prepared_traversal(game, queries, device)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         if flops is None:
             return sum_all_flops(prepared, device, progress, traverse)
         if known is None or not any(query.best for query in prepared):
