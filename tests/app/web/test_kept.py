@@ -106,6 +106,7 @@ def test_a_name_has_bounds(tmp_path: Path, name: str) -> None:
     assert app_kept.records()[0][1]["name"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 1_600])
 def test_tables_are_listed_left_and_found_again_and_hands_replayed(
     page: Any, width: int, tmp_path: Path

@@ -134,7 +134,7 @@ class _NoLuck:
     def adjusted(self, hand: Any) -> None: ...
 
 
-@pytest.mark.parametrize("width", [400, 1_600])
+@pytest.mark.parametrize("width", [400, pytest.param(1_600, marks=pytest.mark.slow)])
 def test_the_page_has_a_bar_the_time_left_and_a_button_that_stops(
     page: Any, width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def _shown(page: Any) -> dict[str, str]:
     return {row.get_attribute("data-name"): row.inner_text() for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 1_600])
 def test_after_an_upload(page: Any, width: int, tmp_path: Path, quick: None) -> None:
     page.set_viewport_size({"width": width, "height": 900})

@@ -99,6 +99,7 @@ def test_the_known_player_itself_has_its_exact_value() -> None:
     assert found.error == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_seats_that_are_corrected_one_by_one_have_the_sum_and_its_interval() -> None:
     """A regression is linear, and a sum over the same flops has the interval of the sums."""
     one, known = OnAllFlops(random_strategy(GAME, 3)), OnAllFlops(random_strategy(GAME, 1))

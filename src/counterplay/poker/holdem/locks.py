@@ -51,7 +51,7 @@ def _nodes(tree: BettingTree, where: str, action: str) -> list[int]:
     else:
         found = [k for k in tree.nodes.node.tolist() if tree.histories[k] == where]
     if not found:
-        raise unknown("place of a lock", where, [*STREETS, "dealer river", "rc/cr"])
+        raise unknown("place", where, [*STREETS, "dealer river", "rc/cr"])
     legal = [node for node in found if action in tree.actions[node]]
     if not legal:
         listed = ", ".join(tree.actions[found[0]])
