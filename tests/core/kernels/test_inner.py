@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import pytest
 
-from counterplay.core.kernels.inner import KIND, InnerLibrary
+from counterplay.core.kernels.inner import KIND, InnerLibrary, inner_options
 from counterplay.core.kernels.jit import jit
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")  # type: ignore[attr-defined]
@@ -54,6 +54,15 @@ def test_it_has_no_machine_code_in_memory_or_in_the_cache() -> None:
     kernel: Any = eight_times
     own = next(iter(kernel.overloads.values()))
     assert engine.is_symbol_defined(own.fndesc.llvm_cpython_wrapper_name)  # the test can fail
+
+
+def test_other_versions_of_numba_compile_in_their_own_way() -> None:
+    assert "pipeline_class" in inner_options((0, 68))
+    plain: Any = inner_options((0, 99))
+    assert "pipeline_class" not in plain
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        twice: Any = numba.njit(**plain)(_plain_twice)
+        assert numba.njit(lambda x: twice(x))(1.5) == 3.0
 
 
 @compiled

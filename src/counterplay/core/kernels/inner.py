@@ -4,12 +4,16 @@ Numba optimises every function and makes machine code of it, although a function
 kernels becomes part of each of them, and is optimised there again. These two steps take half of the
 time in which public chance sampling is compiled. Here a function stays LLVM's unoptimised code,
 in the cache too. The code of the kernels computes the same bits.
+
+This replaces steps inside Numba's compiler, so it is done with `KNOWN` versions of Numba alone;
+with others these functions are compiled as Numba does it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import binding
 from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
 
@@ -20,6 +24,7 @@ _machinery: Any = compiler_machinery
 _caching: Any = caching
 _binding: Any = binding
 
+KNOWN = ((0, 68),)  # versions of Numba that this was tested with
 #: How a library of this kind is marked in the cache, beside Numba's "object" and "bitcode".
 KIND = "inner"
 
@@ -85,8 +90,13 @@ class InnerCompiler(_compiler.CompilerBase):  # type: ignore[misc]
         return [steps]
 
 
-#: Options of functions that only kernels call.
-INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": InnerCompiler}
+def inner_options(version: tuple[int, ...]) -> dict[str, Any]:
+    """Returns the options of functions that only kernels call, for a version of Numba."""
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return {**options, "pipeline_class": InnerCompiler} if version in KNOWN else options
+
+
+INNER: Any = inner_options(tuple(numba.version_info[:2]))
 
 
 class KernelCacheImpl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
