@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.algorithms import confidence as confidence
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
+    from counterplay.core.responses.frontier import resume_frontier as resume_frontier
     from counterplay.core.responses.locks import locked as locked
     from counterplay.core.responses.respond import respond as respond
     from counterplay.core.responses.respond import resume_response as resume_response
@@ -143,6 +144,7 @@ _WHERE = {
     "game_value": "core.solvers.measures",
     "locked": "core.responses.locks",
     "respond": "core.responses.respond",
+    "resume_frontier": "core.responses.frontier",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",
