@@ -160,7 +160,7 @@ def test_no_number_comes_from_other_code_a_clock_or_a_damaged_file(
 ) -> None:
     folder, right = whole(name)
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    assert _forge(tmp_path) > 0
+    assert (_forge(tmp_path) > 0) == (name != "fig6-holdem")  # which computes nothing
     reproduce(name, "quick", tmp_path)
     assert (
         str(FORGED) in (tmp_path / f"{name}.csv").read_text()

@@ -13,6 +13,7 @@ from support.small_holdem import CARDS, RanksAbstraction, random_strategy
 
 import counterplay as cp
 from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
+from counterplay.core.base.store import Slot
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Game
 from counterplay.core.responses import frontier as frontier_module
@@ -112,6 +113,22 @@ def test_a_trained_point_is_measured_later(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_after(patch, 1, "compute_response")  # the first point is trained
         found = cp.resume_frontier(folder, game=game)
+    assert_same(found, whole)
+
+
+def test_a_full_disk_costs_no_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be written stays in memory, with a warning."""
+
+    def full(slot: Slot, value: Any, arrays: Any) -> None:
+        raise cp.CounterplayError(f"cannot write {slot.path}: no space")
+
+    model = cp.Strategy.uniform("kuhn")
+    whole = cp.frontier("kuhn", model, PS)
+    monkeypatch.setattr(Slot, "write", full)
+    with pytest.warns(UserWarning) as warned:
+        found = cp.frontier("kuhn", model, PS, folder=tmp_path / "curve")
+    said = [str(one.message) for one in warned]
+    assert any("the point of p = 0.5 stays in memory" in text for text in said)
     assert_same(found, whole)
 
 

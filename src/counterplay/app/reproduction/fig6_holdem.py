@@ -54,9 +54,9 @@ def committed_points() -> list[CommittedPoint]:
 
 
 def curve(points: list[CommittedPoint], adversary: str, model: str) -> list[CommittedPoint]:
-    """Those of a curve, by risk; published ones stand beside every model."""
+    """Those of a curve, by p or by risk; published ones stand beside every model."""
     found = [one for one in points if one.adversary == adversary and one.model in (model, "")]
-    return sorted(found, key=lambda one: one.risk)
+    return sorted(found, key=lambda one: (float(one.p or 0.0), one.risk))
 
 
 def draw(points: list[CommittedPoint], path: Path) -> None:

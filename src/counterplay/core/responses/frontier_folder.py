@@ -17,7 +17,7 @@ import numpy as np
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
-from counterplay.core.base.store import Piece, Store
+from counterplay.core.base.store import Piece, Store, write_or_warn
 from counterplay.core.base.version import code_version
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Game
@@ -117,7 +117,8 @@ class FrontierFolder:
             "seconds": point.seconds, "too_few": point.too_few, "engine": response.engine,
         }  # fmt: skip
         arrays = {"probabilities": response.strategy.probabilities}
-        self._store.slot(kind, self._recipe(ps)).write(value, arrays)
+        slot = self._store.slot(kind, self._recipe(ps))
+        write_or_warn(slot, Piece(value, arrays), f"the point of p = {ps[-1]:g} stays")
         if kind == POINT:
             self._store.slot(TRAINED, self._recipe(ps)).remove()
 
@@ -138,7 +139,8 @@ class FrontierFolder:
             for seat, solver in solvers.items()
             for name, array in solver.engine.arrays().items()
         }
-        self._store.draft("state", self._recipe(ps)).write(None, arrays)
+        slot = self._store.draft("state", self._recipe(ps))
+        write_or_warn(slot, Piece(None, arrays), "the state of the solvers stays")
 
     def _read_state(self, ps: Sequence[float], solvers: dict[int, ResponseSolver]) -> bool:
         """Puts solvers into the state after these p; whether it is there."""
