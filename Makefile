@@ -31,7 +31,7 @@ reproduce: $(VENV)/.core
 	$(BIN)/counterplay reproduce all --scale $(SCALE)
 
 tables: $(VENV)/.dev  # once, not in each process of the tests
-	$(BIN)/counterplay holdem prepare
+	$(BIN)/counterplay holdem prepare --tables
 
 warm: tables  # kernels that many tests use are compiled once, while others look at style and types
 	$(BIN)/pytest -m "first and not slow" -n 2 $$(grep -rl --include="*.py" "mark.first" tests | sort)  # nobody reads the other files

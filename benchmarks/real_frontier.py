@@ -45,10 +45,8 @@ from counterplay.core.responses.compute import (
 from counterplay.core.solvers.limits import Limits
 from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.histories.parquet import read_parquet
-from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
-from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_beside
 
 KEY = ["model", "game", "p", "seconds", "iterations", "digest", "flops"]
 HEADER = [
@@ -163,17 +161,9 @@ def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Nu
 
 def risk_on_flops(strategy: cp.Strategy, flops: int, backend: str) -> Numbers:
     """The risk in mb/g, mean of the seats."""
-    game = strategy.game
-    known = [one for one in cp.strategies() if one.game == game.name]
-    total: Any
-    if known:
-        table = strategy_table(known[0].on(game))
-        player = KnownPlayer(known[0].name, table, known[0].exploitability)
-        found = exploitability_beside(game, strategy, player, flops, backend, FLOPS_SEED)
-        total = found.exploitability
-    else:
-        asked = [Payoff(seat, strategy) for seat in (0, 1)]
-        total = sum(game.evaluator.payoffs(asked, backend=backend, flops=flops, seed=FLOPS_SEED))
+    asked = [Payoff(seat, strategy) for seat in (0, 1)]
+    options = {"backend": backend, "flops": flops, "seed": FLOPS_SEED}
+    total: Any = sum(strategy.game.evaluator.payoffs(asked, **options))
     return MB * float(total), MB * float(total.error)
 
 

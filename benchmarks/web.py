@@ -71,6 +71,31 @@ def first_page(folder: Path) -> float:
         served.close()
 
 
+def first_hand(folder: Path) -> float:
+    """Seconds from the first page to the first hand with the default opponent, in a Chromium, in
+    which nobody hesitates; after `counterplay holdem prepare`."""
+    from playwright.sync_api import sync_playwright
+
+    prepare = [sys.executable, "-m", "counterplay.app.cli", "holdem", "prepare"]
+    subprocess.run(prepare, check=True, stdout=subprocess.DEVNULL)
+    path = next((found for name in CHROMIUM if (found := shutil.which(name))), None)
+    served = Served(folder)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            page = browser.new_page()
+            page.set_default_timeout(120_000)
+            before = time.perf_counter()
+            page.goto(f"{served.address}/play")
+            page.get_by_role("button", name="Sit down", exact=True).click()
+            page.wait_for_selector(".acts button kbd")
+            seconds = time.perf_counter() - before
+            browser.close()
+    finally:
+        served.close()
+    return seconds
+
+
 def clicks(served: Served, rounds: int = 12) -> list[float]:
     """Seconds of each answer of the explorer, on all streets, 100 buckets."""
     found = []
@@ -188,6 +213,7 @@ def measure(tables: int, seconds: float) -> list[Row]:
         cp.Strategy.random("holdem(buckets=100)", 1).save(folder / "hundred.npz")
         first_page(folder)
         pages = statistics.median(first_page(folder) for _ in range(3))
+        hand = first_hand(folder)
         with contextlib.closing(Served(folder, "hundred.npz")) as served:
             middle, late = _spread(clicks(served))
             seen, seen_late = _spread(drawn_clicks(served))
@@ -195,6 +221,7 @@ def measure(tables: int, seconds: float) -> list[Row]:
     table_middle, table_late = _spread(times)
     return [
         ("first page after the start, s", f"{pages:.2f}", "1"),
+        ("first hand after the first page, prepared, s", f"{hand:.1f}", "5"),
         ("a click in the explorer, 100 buckets, median ms", f"{middle:.0f}", "150"),
         ("the same, 99th percentile ms", f"{late:.0f}", "150"),
         ("the same until it is drawn in Chromium, median ms", f"{seen:.0f}", "150"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
     from counterplay.core.responses.frontier import resume_frontier as resume_frontier
+    from counterplay.core.responses.locks import locked as locked
     from counterplay.core.responses.respond import respond as respond
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
@@ -155,6 +156,7 @@ _WHERE = {
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",
+    "locked": "core.responses.locks",
     "respond": "core.responses.respond",
     "resume_frontier": "core.responses.frontier",
     "resume_response": "core.responses.respond",

@@ -119,7 +119,7 @@ def test_prepare_without_a_cache_folder_says_so(
     monkeypatch.setattr(tables.TABLES, "_held", {})
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        done = typed(nowhere, "holdem", "prepare")
+        done = typed(nowhere, "holdem", "prepare", "--tables")
     assert done.code == 0, done
     said = " ".join([done.stderr, *(str(warning.message) for warning in seen)])
     assert "the hold'em tables stay in memory: cannot write " in said

@@ -103,7 +103,7 @@ PREPARE = """
     tables.count_earlier = lambda size, *_: made["turn" if size == 4 else "flop"]
     tables.count_preflop = lambda _: made["preflop"]
     tables.make_links = lambda: (made["flops"], made["next_boards"])
-    sys.argv = ["counterplay", "holdem", "prepare", "--json"]
+    sys.argv = ["counterplay", "holdem", "prepare", "--tables", "--json"]
     main()
 """
 

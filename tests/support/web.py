@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HOST = "127.0.0.1:8642"
+PREPARING = 202  # the status of a reply that has to wait for a job
 
 
 class Reply(NamedTuple):
@@ -37,10 +38,11 @@ def ask(
     path: str,
     body: Any = None,
     method: str | None = None,
+    wait: bool = True,
     **headers: str | None,
 ) -> Reply:
     """One request to an application, without a network. `headers`: `sec_fetch_site="cross-site"`;
-    None leaves one out."""
+    None leaves one out. `wait`: asks again while something is prepared, as pages do."""
     given = {"host": HOST, **{name.replace("_", "-"): text for name, text in headers.items()}}
     data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     route, _, query = path.partition("?")
@@ -59,7 +61,10 @@ def ask(
         "server": ("127.0.0.1", 8642),
     }
     with ThreadPoolExecutor(1) as elsewhere:  # a browser test leaves a loop in this thread
-        return elsewhere.submit(lambda: asyncio.run(_ask(app, scope, data))).result()
+        while True:
+            reply = elsewhere.submit(lambda: asyncio.run(_ask(app, {**scope}, data))).result()
+            if reply.status != PREPARING or not wait:
+                return reply
 
 
 async def _ask(app: Any, scope: dict[str, Any], data: bytes) -> Reply:

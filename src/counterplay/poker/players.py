@@ -133,6 +133,16 @@ class HoldemResolver(BoardResolver):
         self.check_model(strategy)
         return strategy
 
+    def known_player(self, measured: Any) -> Any:
+        from counterplay.poker.bots.known import known_player
+
+        return known_player(self.game, measured)
+
+    def decisions(self, strategy: Strategy, where: str, action: str) -> Any:
+        from counterplay.poker.holdem.locks import lock_decisions
+
+        return lock_decisions(strategy, where, action)
+
     def check_model(self, model: Strategy) -> None:
         rules, own = model.game.rules, self.game.rules
         holdem = model.game.can("bots") and rules.betting == own.betting

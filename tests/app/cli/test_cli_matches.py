@@ -346,7 +346,7 @@ def test_show_of_a_small_game_is_its_table(inside: Inside, tmp_path: Path) -> No
 
 
 def test_prepare_says_where_and_how_large(tmp_path: Path, inside: Inside) -> None:
-    facts = facts_of(inside(tmp_path, "holdem", "prepare", "--json"))
+    facts = facts_of(inside(tmp_path, "holdem", "prepare", "--tables", "--json"))
     assert facts["tables"] in ("were ready", "built")
     assert 400 < facts["megabytes_on_disk"] < 500
     assert Path(facts["folder"]).is_dir()

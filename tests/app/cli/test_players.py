@@ -15,7 +15,6 @@ from support.command import one_sentence, typed
 from support.models import weak_hands
 
 import counterplay as cp
-from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import save_model
 from counterplay.poker.players import kind_of
@@ -66,8 +65,6 @@ def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
     table = strategy_table(cp.Strategy.uniform(HOLDEM))
     monkeypatch.setattr("counterplay.poker.vector.evaluation.vector_values", values)
-    beside = lambda *_, **__: ([0.25, 0.25], FlopEstimate(0.5, 0.02, 0.0, 12))  # noqa: E731
-    monkeypatch.setattr("counterplay.poker.vector.evaluation.exploitability_beside", beside)
     monkeypatch.setattr("counterplay.poker.bots.sparbot.build.sparbot_table", lambda *_: table)
     monkeypatch.chdir(folder)
     return folder

@@ -147,6 +147,34 @@ def test_what_was_not_weighed_has_no_cost(bot: Any) -> None:
     assert hand.review()["cost"] is None
 
 
+def test_a_program_is_weighed_by_a_model_of_it_which_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = cp.load("holdem(buckets=10)")
+    model = simple_strategy("always-call", game)
+    asked: list[str] = []
+
+    def learnt(name: str) -> Any:
+        asked.append(name)
+        return model if name == "poki" else None
+
+    monkeypatch.setattr("counterplay.poker.adaptive.portfolio.learnt_model", learnt)
+    program = Program()
+    program.made_from = "poki"  # type: ignore[attr-defined]
+    line = "ccccc"
+    found, right = _hand(program, 1, line).review(), _hand(strategy_bot(model), 1, line).review()
+    mine = [
+        [step["cost"] for step in one["steps"] if step["who"] == "you"] for one in (found, right)
+    ]
+    assert mine[0] == pytest.approx(mine[1])
+    assert found["cost"] == pytest.approx(right["cost"])
+    assert found["note"].startswith("poker face is a program; a model of it")
+    assert all(step["shares"] is None for step in found["steps"] if step["who"] != "you")
+    program.made_from = "mine.py:poki"  # type: ignore[attr-defined]
+    assert _hand(program, 1, line).review()["cost"] is None
+    assert asked == ["poki", "mine.py:poki"]
+
+
 class Program:
     name = "poker face"
 

@@ -39,7 +39,7 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> None:
         return LearnerMonitor(Adaptive(game, portfolio=kept, iterations=200))
 
     monkeypatch.setattr(HoldemOpponents, "get", make)
-    monkeypatch.setattr(HoldemOpponents, "ready", lambda self, key: True)
+    monkeypatch.setattr("counterplay.app.web.play.tables.prepare_opponent", lambda *_: None)
 
 
 def _play(table: Any, hands: int, choose: Any) -> None:

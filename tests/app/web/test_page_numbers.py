@@ -116,7 +116,7 @@ def _check_slider(page: Any, rows: list[Any]) -> None:
 def test_a_frontier_by_play_is_what_matches_say_and_says_at_least(
     page: Any, width: int, made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("counterplay.app.web.exploit.HANDS", 20_000)
+    monkeypatch.setattr("counterplay.app.web.frontiers.HANDS", 20_000)
     with served_here(tmp_path) as address:
         rows = _frontier(page, address, "bot:always-call", "2")
         assert _fits(page, width)
@@ -274,7 +274,7 @@ def test_where_nobody_has_bet_one_checks_or_bets(
             data = _explore(page, address, more)
             keys = page.locator(".legend span:has(i)").all_inner_texts()
             assert [key.strip() for key in keys] == words
-            buttons = page.locator(".turn:last-child button").all_inner_texts()
+            buttons = page.locator(".turn:last-child .word").all_inner_texts()
             assert buttons == words
             below = page.locator("figure").first.locator("p").inner_text()
             means = dict(zip(("fold", "call", "raise"), data["one"]["mean"], strict=True))

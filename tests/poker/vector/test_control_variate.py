@@ -3,6 +3,7 @@ all flops is known. Intervals are narrower than without it and cover as often as
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,15 @@ import pytest
 from support.small_holdem import RIVER_BETS, random_strategy, walked_game
 
 import counterplay as cp
+from counterplay.core.responses.result import Response
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.players import HoldemResolver
 from counterplay.poker.vector import evaluation, flop_values
-from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_beside, known_samples
+from counterplay.poker.vector.evaluation import (
+    KnownPlayer,
+    best_response_values,
+    known_samples,
+)
 from counterplay.poker.vector.flop_sums import (
     FlopSample,
     control_variate,
@@ -92,6 +99,42 @@ def test_the_known_player_itself_has_its_exact_value() -> None:
     assert found.error == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
+def test_seats_that_are_corrected_one_by_one_have_the_sum_and_its_interval() -> None:
+    """A regression is linear, and a sum over the same flops has the interval of the sums."""
+    one, known = OnAllFlops(random_strategy(GAME, 3)), OnAllFlops(random_strategy(GAME, 1))
+    samples, beside = one.samples(5), known.samples(5)
+    total = control_variate(samples, beside, known.exact)
+    seats = [control_variate([sample], beside, known.exact) for sample in samples]
+    together: Any = sum(seats)
+    assert together == pytest.approx(total, abs=1e-12)
+    assert together.error == pytest.approx(total.error, abs=1e-12)
+    assert together.error < sum(seat.error for seat in seats)
+    unlike = sum(one.samples(6)[0]._replace(drawn=b"6").estimate() for _ in (0, 1))
+    other = seats[0] + unlike  # another sample: errors are added
+    assert other.error == pytest.approx(seats[0].error + unlike.error)
+    assert (-(2.0 * together)).error == pytest.approx(2.0 * total.error)
+    copied = pickle.loads(pickle.dumps(seats))
+    assert sum(copied).error == pytest.approx(total.error, abs=1e-12)
+
+
+def test_every_way_to_ask_measures_beside_the_known_player(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`exploitability`, and the payoffs of responses and frontiers."""
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
+    strategy = random_strategy(GAME, 1)
+    known = KnownPlayer("known", strategy_table(strategy), cp.exploitability(GAME, strategy))
+    monkeypatch.setattr(HoldemResolver, "known_player", lambda *_: known)
+    other, options = near(strategy), {"backend": "cpu", "flops": FLOPS, "seed": 3}
+    right: Any = sum(best_response_values(GAME, other, known=known, **options))
+    found: Any = cp.exploitability(GAME, other, **options)
+    assert (found, found.error) == pytest.approx((right, right.error), abs=1e-12)
+    response = Response(GAME, "", "", None, 0.5, other, (), (), (), strategy)
+    measured: Any = response.measured(**options).exploitability
+    assert (measured, measured.error) == pytest.approx((right, right.error), abs=1e-12)
+
+
 def test_the_correction_is_the_regression_of_a_stratified_sample() -> None:
     """Written out for two strata: Σ (share² / n) cov over Σ (share² / n) var."""
     x, y = np.array([1.0, 4.0, 2.0]), np.array([2.0, 5.0, 1.0])
@@ -120,11 +163,12 @@ def test_values_of_the_known_player_are_stored(
     known = KnownPlayer("known", strategy_table(strategy), cp.exploitability(GAME, strategy))
     other = near(strategy)
     shares: list[float] = []
-    found = exploitability_beside(GAME, other, known, FLOPS, "cpu", 3, shares.append)
-    assert (
-        abs(found.exploitability - cp.exploitability(GAME, other)) < 3 * found.exploitability.error
-    )
-    assert found.exploitability.error < sum(one.error for one in found.best_responses)
+    options: dict[str, Any] = {"backend": "cpu", "flops": FLOPS, "seed": 3}
+    alone = sum(best_response_values(GAME, other, **options))
+    options |= {"known": known, "progress": shares.append}
+    found: Any = sum(best_response_values(GAME, other, **options))
+    assert abs(found - cp.exploitability(GAME, other)) < 3 * found.error
+    assert found.error < 0.5 * alone.error
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 

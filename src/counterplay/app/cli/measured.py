@@ -22,12 +22,9 @@ def holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, 
     known = _announced(game, profile, players, options) if "flops" in options else None
     with display.share_progress(display.TRAVERSING) as progress:
         options["progress"] = lambda share: progress(share, f"{share:.0%} of the flops")
-        if known is None:
-            values = evaluation.best_response_values(game, profile, players, **options)
-            total = sum(values)
-        else:
-            found = evaluation.exploitability_beside(game, profile, known, **options)
-            values, total = [*found[0]], found[1]
+        beside = {} if known is None else {"known": known}
+        values = evaluation.best_response_values(game, profile, players, **options, **beside)
+    total = sum(values)
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, value in zip(players, values, strict=True):
         facts |= display.measured_fact(best_response_name(game, player), value, "high")
@@ -46,12 +43,13 @@ def holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, 
 
 def _announced(game: Any, profile: Any, players: list[int], options: dict[str, Any]) -> Any:
     """Says how long an estimate takes and how wide it will be; the known player beside it."""
-    from counterplay.poker.bots.known import announcement, known_player
+    from counterplay.core.games.players import players_of
+    from counterplay.poker.bots.known import announcement
     from counterplay.poker.vector.evaluation import check_traversal, tables_of
 
     check_traversal(game, **options, queries=len(players))
     with display.status("reading the known player"):
-        known = known_player(game, tables_of(profile)[0]) if len(players) == 2 else None
+        known = players_of(game).known_player(tables_of(profile)[0])
     backend = options.get("backend", "auto")
     display.err.print(announcement(game, backend, options["flops"], len(players), known))
     return known

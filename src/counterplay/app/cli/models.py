@@ -1,5 +1,5 @@
 """Commands of hold'em: `model`, an opponent model learnt from hand histories, and `holdem prepare`,
-the tables of hand strength."""
+the tables of hand strength and what bots need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -27,7 +27,9 @@ from counterplay.app.cli.options import AsJson, Command, Ray, use_ray
 from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
+    from counterplay.core.base.progress import ProgressCallback
     from counterplay.core.match.result import MatchResult
+    from counterplay.poker.bots.registry import BotSpec
     from counterplay.poker.models.model import OpponentModel
 
 holdem = typer.Typer(
@@ -180,20 +182,53 @@ def _holdem() -> None: ...
 
 
 @holdem.command(cls=Command)
-def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
-    """Build the exact hand-strength tables now instead of at their first use."""
+def prepare(
+    players: Annotated[
+        list[str] | None,
+        Argument(help="Bots to prepare, or all (default: the safest of the shipped strategies)."),
+    ] = None,
+    only_tables: Annotated[
+        bool, Option("--tables", help="Only the tables of hand strengths, which all share.")
+    ] = False,
+    ray: Ray = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build what hold'em needs now instead of at its first use. The first hand is dealt at once.
+
+    For example: counterplay holdem prepare poki sparbot
+    """
+    from counterplay.poker.bots.registry import BOTS
+    from counterplay.poker.bots.shipped import strategies
     from counterplay.poker.cards import tables
 
+    if only_tables and players:
+        raise BadParameter("--tables prepares no bot; leave out --tables or the bots")
+    safest = min(strategies(), key=lambda one: one.exploitability).name
+    names = list(BOTS) if players == ["all"] else players or [safest]
+    specs = [] if only_tables else [BOTS.find(name) for name in names]
     use_ray(ray)
     before = time.perf_counter()
     ready = tables.TABLES.read() is not None
     with share_progress("hold'em tables") as progress:
         tables.strengths(progress)
+    for spec in specs:
+        with share_progress(f"preparing {spec.name}") as progress:
+            _prepare_bot(spec, progress)
     size = tables.TABLES.size_on_disk()
-    facts = {
+    facts: dict[str, Any] = {
         "tables": "were ready" if ready else "built",
+        "players": Worded(", ".join(names), names) if specs else "none",
         "seconds": time.perf_counter() - before,
         "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
         "folder": str(tables.TABLES.slot().path.parent),
     }
     print_facts(facts, as_json)
+
+
+def _prepare_bot(spec: BotSpec, progress: ProgressCallback) -> None:
+    """Builds the tables of a bot, and compiles what a table in the browser needs."""
+    from counterplay.app.web.play.prepare import warm_up
+
+    spec.prepare(progress)
+    progress(1.0, f"{spec.name}: compiling, the first time only")
+    warm_up(spec.make())

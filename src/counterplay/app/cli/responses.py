@@ -80,6 +80,10 @@ def respond(
         float | None, Option(help="Instead of p: win the most at this exploitability at most.")
     ] = None,
     max_risk: opt.MaxRisk = None,
+    lock: Annotated[
+        list[str] | None,
+        Option(help="What MODEL does instead, as 'river fold 0.85', 'bb flop raise 0.4'."),
+    ] = None,
     adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseName = None,
     engine: opt.Engine = None,
@@ -104,6 +108,7 @@ def respond(
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.locks import locked
     from counterplay.core.responses.respond import DEFAULT_P, resume_response
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -128,6 +133,8 @@ def respond(
         )
     if p is not None and limited:
         raise BadParameter("give --p or --max-exploitability, not both")
+    if confidence is not None and lock:
+        raise BadParameter("--confidence is by observations, and nobody has observed a --lock")
     seat, options = seat_of(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
@@ -137,6 +144,10 @@ def respond(
         chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
         models: Any = [model, *others] if others else model
         opponent = model_of(loaded, models, solver, seat)
+        if lock:
+            if others:
+                raise BadParameter("--lock is for the model of one opponent")
+            opponent = locked(opponent, lock)
     options = {**opt.use_ray(ray), **options}
     arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
     arguments |= {"seed": seed, **options}

@@ -29,6 +29,7 @@ from counterplay.core.base.errors import BadParameter
 _HEADER = re.compile(r'^export const page = \{ title: "([^"\n]+)", order: (\d+) \};$', re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 MARK = "<!-- pages -->"
+KEPT, DRILL = "kept", "drill.jsonl"  # results and answers, beside the tables
 
 
 class Page(NamedTuple):
@@ -87,21 +88,30 @@ class Api:
     """The API of the pages, imported by the first request or by `load`."""
 
     def __init__(self, sources: list[Path], tables: Path) -> None:
-        self._sources, self._tables = sources, tables
+        self._sources, self._folder = sources, tables
         self._lock = threading.Lock()
         self._app: Any = None
+        self.tables: Any = None  # the `TableStore` and the `Preparations`, once it is loaded
+        self.preparations: Any = None
 
     def load(self) -> Any:
         with self._lock:
             if self._app is None:
-                from counterplay.app.web import exploit, explore, runs
+                from counterplay.app.web import drill, exploit, explore, runs
                 from counterplay.app.web.catalog import Catalog
+                from counterplay.app.web.kept import KeptResults
                 from counterplay.app.web.play import tables as play
+                from counterplay.app.web.preparation import Preparations
 
                 catalog = Catalog(self._sources)
-                service = exploit.ExploitService(catalog)
-                routes = play.routes(play.TableStore(self._tables, catalog), service.jobs)
-                routes += explore.routes(catalog) + runs.routes(catalog) + exploit.routes(service)
+                catalog.kept = KeptResults(self._folder / KEPT)
+                self.preparations = preparations = Preparations()
+                self.tables = play.TableStore(self._folder, catalog)
+                service = exploit.ExploitService(catalog, self.tables.hands_file)
+                routes = play.routes(self.tables, preparations)
+                routes += explore.routes(catalog, preparations) + runs.routes(catalog)
+                routes += exploit.routes(service, preparations)
+                routes += drill.routes(catalog, preparations, self._folder / DRILL)
                 self._app = Starlette(routes=routes)
         return self._app
 

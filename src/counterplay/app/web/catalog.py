@@ -53,6 +53,7 @@ class Catalog:
         self._entries: dict[str, CatalogEntry] = {}
         self._scanned = 0.0
         self.computed: dict[str, tuple[str, Any]] = {}  # name and strategy by key
+        self.kept: Any = None  # the `KeptResults`, whose strategies are entries too
         self._reading = threading.Lock()
 
     def entries(self, *kinds: str) -> list[CatalogEntry]:
@@ -89,14 +90,18 @@ class Catalog:
         """The strategy with this key; the last ones read are cached."""
         if key in self.computed:
             return self.computed[key][1]
-        entry = self.find(key, "run", "strategy", "model")
-        file = _strategy_file(entry)
+        kind = "strategy"
+        if self.kept is not None and key.startswith("made-"):
+            file = self.kept.strategy_file(key)
+        else:
+            entry = self.find(key, "run", "strategy", "model")
+            kind, file = entry.kind, _strategy_file(entry)
         try:
             changed = file.stat().st_mtime_ns
         except OSError:
             raise NotFound(f"{file.name} does not exist any more") from None
         with self._reading:
-            return _read_strategy(entry.kind, file, changed)
+            return _read_strategy(kind, file, changed)
 
     def game_name(self, entry: CatalogEntry) -> str | None:
         """The game of a run, a strategy or a model; None if it is not a built-in game."""

@@ -3,9 +3,9 @@ hold'em strategies at one decision, as a grid of all holdings on a board."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.preparation import Preparations
 from counterplay.app.web.strategies import (
     bot_strategies,
     find_strategy,
@@ -25,32 +26,79 @@ from counterplay.app.web.strategies import (
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.exact import InfosetValues, infoset_values
+from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.responses.locks import locked
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem import holdings
+from counterplay.poker.holdem.action_values import action_values
 from counterplay.poker.holdem.table import strategy_table
 
 PAGE_ROWS = 40
 MOST_PAGES = 10**6
+VALUED_CARDS = 4  # on the board, from which on actions have values
 GRIDS = "strategies with a grid of starting hands"
 
 
-def routes(catalog: Catalog) -> list[Route]:
+def routes(catalog: Catalog, preparations: Preparations) -> list[Route]:
+    async def view(request: Request) -> Response:
+        waiting = await prepared(catalog, preparations, request.query_params)
+        if waiting is not None:
+            return waiting
+        return http.json_reply(await http.in_thread(_answer, catalog, request))
+
+    def values(request: Request) -> dict[str, Any]:
+        query = request.query_params
+        strategy = find_strategy(catalog, http.text_field(query, "s"))
+        betting, board = http.text_field(query, "betting", ""), http.text_field(query, "board", "")
+        return value_facts(strategy, betting, board)
+
     async def table(request: Request) -> Response:
         text = await http.in_thread(_answer, catalog, request, True)
         return http.download(text, "strategy.csv", "text/csv")
 
     return [
         http.json_route("/strategies", lambda request: _strategies(catalog)),
-        http.json_route("/explore", lambda request: _answer(catalog, request)),
+        http.route("/explore", view),
+        http.json_route("/explore/values", values),
         http.route("/explore.csv", table),
     ]
+
+
+async def prepared(catalog: Catalog, preparations: Preparations, query: Any) -> Response | None:
+    """None when the strategies `s` and `t`, and a `lock`, are there; else the job that makes them,
+    as a reply."""
+    work: dict[str, Callable[[BackgroundJob], Any]] = {}
+    for name in ("s", "t"):
+        if key := http.text_field(query, name, ""):
+            work[key] = partial(_prepare, catalog, key)
+    if lock := http.text_field(query, "lock", ""):
+        first = http.text_field(query, "s")
+        work[f"{first} with {lock}"] = lambda job: _locked(find_strategy(catalog, first), lock)
+    for key, make in work.items():
+        waiting = await preparations.wait(key, make)
+        if waiting is not None:
+            return waiting
+    return None
+
+
+def _prepare(catalog: Catalog, key: str, job: BackgroundJob) -> None:
+    """Computes what the strategy with a key needs, which may take long the first time."""
+    strategy = find_strategy(catalog, key, job.progress)
+    if _comparison_class(strategy) == GRIDS:
+        strategy.game.rules.prepare(job.progress)
+
+
+@lru_cache(maxsize=6)
+def _locked(strategy: Any, lock: str) -> Any:
+    return locked(strategy, [lock])
 
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:
     """All strategies that can be explored: of files, computed, equilibria of small games, bots."""
     equilibria = small_game_strategies("equilibrium", "Equilibrium")
-    return {"strategies": [*saved_strategies(catalog), *equilibria, *bot_strategies()]}
+    first, *bots = bot_strategies()
+    return {"strategies": [first, *saved_strategies(catalog), *equilibria, *bots]}
 
 
 def _comparison_class(strategy: Any) -> str:
@@ -67,6 +115,8 @@ def _answer(catalog: Catalog, request: Request, as_csv: bool = False) -> Any:
         other = find_strategy(catalog, http.text_field(query, "t"))
         if _comparison_class(strategy) != _comparison_class(other):
             raise BadParameter(f"{other.game.name} cannot be compared with {strategy.game.name}")
+    elif lock := http.text_field(query, "lock", ""):
+        other = _locked(strategy, lock)
     if _comparison_class(strategy) == GRIDS:
         betting, board = http.text_field(query, "betting", ""), http.text_field(query, "board", "")
         return (grid_csv if as_csv else grid_view)(strategy, other, betting, board)
@@ -188,6 +238,7 @@ def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[
         "needed": state.on_board,
         "over": state.over,
         "paid": list(state.paid),
+        "pot": sum(state.paid),
     }
     if state.over or len(board) < state.on_board:
         return facts
@@ -195,6 +246,7 @@ def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[
     canonical = holdings.canonical_board(dealt)
     facts |= {
         "seat": state.player(),
+        "call": max(state.paid) - state.paid[state.player()],
         "actions": tree.actions[path[-1]],
         "one": _policy_facts(strategy, path, dealt),
         "strength": np.round(holdings.strengths_on(canonical), 4).tolist(),
@@ -203,6 +255,23 @@ def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[
     if other is not None:
         facts["two"] = _policy_facts(other, path, dealt)
     return facts
+
+
+def value_facts(strategy: Any, betting: str, board_text: str) -> dict[str, Any]:
+    """The value of each action after `betting` when both players follow the strategy: of every
+    holding, and the mean; None before the turn, where it is not computed."""
+    tree, path, board = _decision(strategy, betting, board_text)
+    state = tree.states[path[-1]]
+    dealt = board[: state.on_board]
+    if state.over or len(dealt) < max(state.on_board, VALUED_CARDS):
+        return {"values": None}
+    table = _table(strategy)
+    found = action_values(tree, table, table, path, dealt)
+    own = found.weight * _holding_policy(strategy, path, dealt).reach
+    values = np.nan_to_num(found.value)
+    mean = (values @ own / own.sum()).tolist() if own.sum() > 0 else None
+    each = {name: row.tolist() for name, row in zip(found.actions, values, strict=True)}
+    return {"values": each, "mean": mean, "actions": found.actions}
 
 
 def _step(tree: BettingTree, node: int, child: int) -> dict[str, Any]:

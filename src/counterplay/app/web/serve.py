@@ -77,16 +77,17 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 
 def _load_in_background(api: Api) -> None:
-    """Loads the API after the first page was sent, then what hold'em needs: its tables, where they
-    are on disk, and the kernels of the bots."""
+    """Loads the API after the first page was sent, then what the first hand of hold'em needs, if it
+    is on disk (`counterplay holdem prepare`): the default opponent and compiled kernels."""
     time.sleep(LOAD_DELAY_SECONDS)
     api.load()
-    from counterplay.poker.cards.tables import TABLES
+    from counterplay.app.web.play.tables import preparation_key
+    from counterplay.app.web.strategies import BOT, HOLDEM, default_bot
+    from counterplay.poker.bots.shipped import strategies
 
-    if not TABLES.size_on_disk():
-        return
-    with suppress(Exception):  # a request that fails in the same way reports it
-        from counterplay.poker.bots.bot import view
-        from counterplay.poker.players import bot
-
-        bot("always-call").act(view("", "AhKd"))
+    if any(one.prepared for one in strategies()):
+        opponent = BOT + default_bot()
+        api.preparations.start(
+            preparation_key(HOLDEM, opponent),
+            lambda job: api.tables.prepare(HOLDEM, opponent, job.progress),
+        )

@@ -8,13 +8,13 @@ opponent at a table is `strategy:KEY`, `bot:NAME`, `equilibrium` or `uniform`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from counterplay.app.web.catalog import Catalog
 from counterplay.core.base.errors import BadParameter, unknown
+from counterplay.core.base.progress import ProgressCallback, no_progress
 
 MOST_NODES = 3_000_000
 WORD = re.compile(r"[a-z_]+")
@@ -77,11 +77,14 @@ def saved_strategies(catalog: Catalog) -> list[dict[str, str]]:
         for entry in catalog.entries("run", "strategy", "model")
         if (game := catalog.game_name(entry)) is not None
     ]
+    kept = [] if catalog.kept is None else catalog.kept.strategies()
+    listed = {one["key"] for one in kept}
     computed = [
         {"key": key, "name": name, "game": strategy.game.name}
         for key, (name, strategy) in catalog.computed.items()
+        if key not in listed
     ]
-    return files + computed
+    return files + kept + computed
 
 
 def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
@@ -91,15 +94,26 @@ def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
     return [{"key": f"{kind}:{n}", "name": f"{title} of {t}", "game": n} for n, t in games]
 
 
+def default_bot() -> str:
+    """The first opponent and the explorer's start: the least exploitable of the shipped strategies
+    whose tables are ready, or the first one, whose tables take seconds."""
+    from counterplay.poker.bots.shipped import strategies
+
+    ready = [one for one in strategies() if one.prepared]
+    return min(ready or strategies()[:1], key=lambda one: one.exploitability).name
+
+
 def bot_strategies() -> list[dict[str, str]]:
     """Key, name and game of the bots whose strategy is known."""
     from counterplay.poker.bots.registry import BOTS
 
-    return [
+    first = default_bot()
+    bots = [
         {"key": BOT + name, "name": name, "game": spec.game or HOLDEM}
         for name, spec in BOTS.items()
         if spec.strategy is not None
     ]
+    return sorted(bots, key=lambda bot: bot["name"] != first)
 
 
 def observed_programs() -> list[dict[str, str]]:
@@ -112,22 +126,31 @@ def observed_programs() -> list[dict[str, str]]:
     return [{"key": MODEL + n, "name": f"{n}: {title}", "game": HOLDEM} for n in programs]
 
 
-@lru_cache(maxsize=8)
-def equilibrium(game: Any) -> Any:
+_equilibria: dict[Any, Any] = {}  # by game
+
+
+def equilibrium(game: Any, progress: ProgressCallback = no_progress) -> Any:
     """A strategy close to an equilibrium, computed in two seconds at most."""
     from counterplay.core.solvers.run import solve
 
-    return solve(game, "cfr+", seconds=SOLVING_SECONDS, target=1e-4).strategy
+    def report(at: Any) -> None:
+        progress(min(at.seconds / SOLVING_SECONDS, 0.99), "computing an equilibrium")
+
+    if game not in _equilibria:
+        progress(0.0, "computing an equilibrium")
+        limits: dict[str, Any] = {"seconds": SOLVING_SECONDS, "target": 1e-4}
+        _equilibria[game] = solve(game, "cfr+", on_chunk=report, **limits).strategy
+    return _equilibria[game]
 
 
-def find_strategy(catalog: Catalog, key: str) -> Any:
-    """The strategy with a key."""
+def find_strategy(catalog: Catalog, key: str, progress: ProgressCallback = no_progress) -> Any:
+    """The strategy with a key; `progress` of an equilibrium that is computed."""
     from counterplay.core.games.players import as_strategy
     from counterplay.poker.bots.registry import BOTS
 
     kind, _, rest = key.partition(":")
     if kind == EQUILIBRIUM and rest:
-        return equilibrium(open_game(rest))
+        return equilibrium(open_game(rest), progress)
     if kind == UNIFORM and rest:
         return as_strategy(open_game(rest), UNIFORM)
     if key.startswith(BOT) and rest in BOTS:
@@ -147,10 +170,12 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
     if game_word == "holdem":
         bots = {name: spec.summary for name, spec in BOTS.items()}
         bots |= dict.fromkeys(catalog.user_defined, "user-defined")
-        return saved + [
+        listed = [
             {"key": BOT + name, "name": Path(name).name, "about": about}  # mine.py:Bot
             for name, about in bots.items()
         ]
+        first = default_bot()
+        return sorted([*saved, *listed], key=lambda one: one["key"] != BOT + first)
     equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
     return [
         {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},
@@ -159,12 +184,14 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
     ]
 
 
-def tree_game_opponent(key: str, game: Any, catalog: Catalog) -> Any:
+def tree_game_opponent(
+    key: str, game: Any, catalog: Catalog, progress: ProgressCallback = no_progress
+) -> Any:
     """The strategy of an opponent at a game with a tree."""
     from counterplay.core.games.players import as_strategy
 
     if key == EQUILIBRIUM:
-        return equilibrium(game)
+        return equilibrium(game, progress)
     if key == UNIFORM:
         return as_strategy(game, UNIFORM)
     if key.startswith(STRATEGY):
@@ -178,7 +205,6 @@ class HoldemOpponents:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._shared: dict[str, tuple[Any, Any]] = {}  # what was asked for, and its bot
-        self._prepared: set[str] = set()
 
     def get(self, key: str) -> Any:
         """The bot with a key; one that learns gets a `LearnerMonitor`."""
@@ -199,15 +225,7 @@ class HoldemOpponents:
                 self._shared[key] = (word, player)
         return LearnerMonitor(player) if is_learner(player) else player
 
-    def ready(self, key: str) -> bool:
-        """Whether an opponent needs no preparation, or has had it."""
-        return key in self._prepared or not key.startswith(BOT)
-
-    def prepare(self, key: str, progress: Callable[[float, str], None]) -> None:
-        """Prepares what a bot needs once, such as tables; this may take long."""
-        from counterplay.poker.bots.registry import BOTS
-
-        name = key.removeprefix(BOT)
-        if name in BOTS:
-            BOTS[name].prepare(progress)
-        self._prepared.add(key)
+    def prepare_cards(self, key: str, progress: ProgressCallback) -> None:
+        """Builds the tables of the cards of a saved strategy."""
+        if key.startswith(STRATEGY):
+            self._catalog.strategy(key.removeprefix(STRATEGY)).game.rules.prepare(progress)

@@ -5,28 +5,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 LEVEL = 0.95  # of all intervals
 
 
+class Drawn(NamedTuple):
+    """What a number would be if every flop were like one drawn, stratum by stratum. Numbers with
+    the same `flops` are added flop by flop."""
+
+    flops: bytes  # the numbers of the flops drawn
+    strata: tuple[tuple[np.ndarray, float], ...]  # values of its flops, and its share
+    fitted: int = 0  # coefficients that were fitted to the values
+
+    def half(self) -> float:
+        """Half the 95% interval of the mean."""
+        return stratified_half(self.strata, self.fitted)
+
+    def times(self, factor: float) -> Drawn:
+        return self._replace(strata=tuple((factor * x, share) for x, share in self.strata))
+
+    def plus(self, other: Drawn) -> Drawn:
+        both = zip(self.strata, other.strata, strict=True)
+        strata = tuple((x + y, share) for (x, share), (y, _) in both)
+        return Drawn(self.flops, strata, max(self.fitted, other.fitted))
+
+
 class FlopEstimate(float):
     """A number from a sample of flops. `error`: half its 95% interval. `bias`: the measured amount
     by which a best response's choice before the flop makes it too high (negative: too low).
-    `flops`: the size of the sample.
+    `flops`: the size of the sample. `drawn`: the sample itself, where it is known.
 
-    Sums, differences and products with plain numbers propagate all three. Errors are added, since
-    the flops are the same: the interval of a sum is wide enough, or wider.
+    Sums, differences and products with plain numbers propagate all of them. The interval of a sum
+    over the same flops is that of the sums on each flop; without the samples errors are added,
+    which is wide enough, or wider.
     """
 
     error: float
     bias: float
     flops: int
+    drawn: Drawn | None
 
-    def __new__(cls, value: float, error: float, bias: float, flops: int) -> FlopEstimate:
+    def __new__(
+        cls, value: float, error: float, bias: float, flops: int, drawn: Drawn | None = None
+    ) -> FlopEstimate:
         estimate = super().__new__(cls, value)
         estimate.error, estimate.bias, estimate.flops = error, bias, flops
+        estimate.drawn = drawn
         return estimate
 
     def __repr__(self) -> str:
@@ -34,16 +61,23 @@ class FlopEstimate(float):
 
     __str__ = __repr__
 
-    def __reduce__(self) -> tuple[type[FlopEstimate], tuple[float, float, float, int]]:
-        return FlopEstimate, (float(self), self.error, self.bias, self.flops)
+    def __reduce__(self) -> tuple[type[FlopEstimate], tuple[Any, ...]]:
+        return FlopEstimate, (float(self), self.error, self.bias, self.flops, self.drawn)
 
     def __neg__(self) -> FlopEstimate:
-        return FlopEstimate(-float(self), self.error, -self.bias, self.flops)
+        drawn = self.drawn and self.drawn.times(-1.0)
+        return FlopEstimate(-float(self), self.error, -self.bias, self.flops, drawn)
 
     def __add__(self, other: float) -> FlopEstimate:
         error, bias = (getattr(other, name, 0.0) for name in ("error", "bias"))
+        error, drawn = self.error + error, self.drawn
+        if isinstance(other, FlopEstimate):
+            one, two, drawn = self.drawn, other.drawn, None
+            if one is not None and two is not None and one.flops == two.flops:
+                drawn = one.plus(two)
+                error = drawn.half()
         total = float(self) + float(other)
-        return FlopEstimate(total, self.error + error, self.bias + bias, self.flops)
+        return FlopEstimate(total, error, self.bias + bias, self.flops, drawn)
 
     __radd__ = __add__
 
@@ -57,7 +91,8 @@ class FlopEstimate(float):
         if isinstance(factor, FlopEstimate):
             return float(self) * float(factor)
         value, error = float(self) * float(factor), abs(factor) * self.error
-        return FlopEstimate(value, error, factor * self.bias, self.flops)
+        drawn = self.drawn and self.drawn.times(float(factor))
+        return FlopEstimate(value, error, factor * self.bias, self.flops, drawn)
 
     __rmul__ = __mul__
 

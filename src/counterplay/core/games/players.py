@@ -28,6 +28,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Collection, Container, Mapping
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,28 @@ class PlayerResolver:
     def check_model(self, model: Strategy) -> None:
         """`BadStrategy` unless `model` may return this strategy."""
         check_same_game(self.game, model)
+
+    def known_player(self, measured: Any) -> Any:
+        """A player beside which another is measured on a sample (`core/forms/game.py`, Evaluator),
+        if the game has one."""
+        return None
+
+    def decisions(
+        self, strategy: Strategy, where: str, action: str
+    ) -> tuple[str, list[tuple[np.ndarray, np.ndarray]]]:
+        """The decisions that a lock names (`core/responses/locks.py`) where an action is legal, as
+        information sets with weights, and the action as the game calls it. Here every information
+        set is one; * in its name stands for any text."""
+        names, labels, first = self.game.infoset_names, self.game.labels, self.game.form.first
+        matching = [i for i, name in enumerate(names) if fnmatchcase(name, where)]
+        legal = [i for i in matching if action in labels.action[int(first[i]) : int(first[i + 1])]]
+        if not matching:
+            raise unknown("information set", where, names)
+        if not legal:
+            some = matching[0]
+            there = labels.action[int(first[some]) : int(first[some + 1])]
+            raise unknown("action", action, list(there))
+        return action, [(np.array([i]), np.ones(1)) for i in legal]
 
     def find(self, player: Any) -> Any:
         """The object that `player` names; an object names itself."""

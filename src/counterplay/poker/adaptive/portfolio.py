@@ -133,6 +133,23 @@ def model_of(
     return _Maker(game, _store(None), progress).model(name, None)
 
 
+def learnt_model(name: str, game: Game | str = GAME) -> Strategy | None:
+    """The model of a program that `model_of` has learnt before, if there is one."""
+    game = game if isinstance(game, Game) else load(game)
+    maker = _Maker(game, _store(None), no_progress)
+    if name not in BOTS or BOTS[name].strategy is not None:
+        return None
+    piece = maker.stored("model", maker.recipe(name))
+    return None if piece is None else Strategy(game, piece.arrays["probabilities"])
+
+
+def equilibrium_of(game: Game | str = GAME, progress: ProgressCallback = no_progress) -> Strategy:
+    """The equilibrium that a portfolio takes: a shipped strategy of the game, or one that is
+    trained the first time and cached."""
+    game = game if isinstance(game, Game) else load(game)
+    return least_exploitable(game) or _Maker(game, _store(None), progress).equilibrium(0)
+
+
 def _store(folder: str | Path | None) -> Store:
     root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
     return Store(root, code_version(__name__, *REGISTERED))
@@ -190,9 +207,16 @@ class _Maker:
         spec = BOTS.find(name)
         if spec.strategy is not None:
             return spec.strategy(self._game)
+        return self._stored("model", self.recipe(name), lambda: self._observed(name))
+
+    def recipe(self, name: str) -> dict[str, Any]:
+        """What a learnt model depends on."""
         recipe = {"of": name, "by": PARTNER, "hands": OBSERVED, "seed": OBSERVING_SEED}
-        recipe["all cards"] = name in ALL_CARDS
-        return self._stored("model", recipe, lambda: self._observed(name))
+        return {**recipe, "all cards": name in ALL_CARDS}
+
+    def stored(self, kind: str, recipe: dict[str, Any]) -> Piece | None:
+        """What was computed before, if it is there."""
+        return self._store.slot(kind, {**recipe, "game": self._game.fingerprint}).read()
 
     def _observed(self, name: str) -> Strategy:
         self._report(0.1, f"watching {name}: {OBSERVED:,} hands")

@@ -19,6 +19,7 @@ from counterplay.core.base import files
 from counterplay.core.base.disk import read_bytes
 from counterplay.core.base.errors import BadFile, BadStrategy
 from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
@@ -61,6 +62,17 @@ class ShippedStrategy:
     def strategy(self) -> Strategy:
         """The probabilities, read from its file."""
         return self.on(registry.load(self.game))
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the tables of its cards were built on this machine, so that it plays at once."""
+        return self.mark.read() is not None
+
+    @property
+    def mark(self) -> Slot:
+        """The file that says so."""
+        store = cached_store("prepared", "counterplay.poker.abstraction", "counterplay.poker.cards")
+        return store.slot("prepared", {"game": self.game})
 
     def on(self, game: Game) -> Strategy:
         """The strategy on its game; `BadStrategy` for another game."""
@@ -130,5 +142,11 @@ def _make(one: ShippedStrategy) -> Any:
 
 def _prepare(one: ShippedStrategy, progress: ProgressCallback) -> None:
     """Builds the tables of its card abstraction."""
-    progress(0.0, f"card tables of {one.game}")
-    _make(one)
+    what = f"card tables of {one.game}"
+    progress(0.0, what)
+    rules = registry.load(one.game).rules
+    if one.prepared:
+        rules.form()  # reads them
+        return
+    rules.prepare(lambda share, _: progress(share, what))
+    write_or_warn(one.mark, Piece(one.game, {}), "that the card tables are ready stays")

@@ -9,6 +9,7 @@ from counterplay.core.base.errors import BadFile
 from counterplay.poker.histories.acpc import read_acpc
 from counterplay.poker.histories.parquet import MAGIC, read_parquet
 from counterplay.poker.histories.phh import read_phh
+from counterplay.poker.histories.pokerstars import START, read_pokerstars
 from counterplay.poker.histories.records import (
     IN_FOLDERS,
     ErrorCallback,
@@ -28,8 +29,8 @@ def read_hands(
     """Hands of a file, or of all files of a folder except .txt.
 
     The format follows from the suffix (.parquet, .phh, .phhs, .log and .txt for ACPC; .gz and .bz2
-    of these), else from the content. `big_blind`: chips of a big blind in an ACPC log, where the
-    hands do not determine it.
+    of these), else from the content, as for files of PokerStars (.txt). `big_blind`: chips of a big
+    blind in an ACPC log, where the hands do not determine it.
     """
     path = Path(path)
     if not path.is_dir():
@@ -45,6 +46,8 @@ def _read_file(
     path: Path, on_error: str, report: ErrorCallback | None, big_blind: float | None
 ) -> HandHistories:
     suffix = suffix_of(path)
+    if suffix not in IN_FOLDERS and START.search(_beginning(path)):
+        return read_pokerstars(path, on_error, report)
     if suffix not in (*IN_FOLDERS, ".txt"):
         suffix = _suffix_by_content(path)
     if suffix == ".parquet":
@@ -52,6 +55,11 @@ def _read_file(
     if suffix in (".phh", ".phhs"):
         return read_phh(path, on_error, report)
     return read_acpc(path, on_error, report, big_blind)
+
+
+def _beginning(path: Path) -> str:
+    """Some text at the start of a file, which says what it is."""
+    return file_bytes(path)[:2000].decode("utf-8", "replace")
 
 
 def _suffix_by_content(path: Path) -> str:
@@ -62,4 +70,5 @@ def _suffix_by_content(path: Path) -> str:
         return ".phhs"
     if re.search(rb"^STATE:", data, re.MULTILINE):
         return ".log"
-    raise BadFile(f"{path}: no hand history that Counterplay knows (Parquet, ACPC log, PHH)")
+    known = "Parquet, ACPC log, PHH, PokerStars"
+    raise BadFile(f"{path}: no hand history that Counterplay knows ({known})")

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.store import cache_root
 from counterplay.core.forms import access
 from counterplay.core.forms.access import answers, lane_chance
@@ -268,6 +269,13 @@ class HoldemRules:
     @property
     def buckets(self) -> Buckets:
         return _made(self.abstraction, self.betting, self.on_board, cache_root())[0]
+
+    def prepare(self, progress: ProgressCallback = no_progress) -> None:
+        """Builds the tables of the cards; the first time that takes minutes with some buckets."""
+        tables.strengths(lambda share, what: progress(0.2 * share, what))
+        self.abstraction.buckets(part(progress, 0.2, 0.95, "card tables"))
+        self.form()
+        progress(1.0, "card tables")
 
     def bucket_shares(self) -> tuple[np.ndarray, ...]:
         """Returns the frequency of each bucket, by street: float64[buckets] each."""

@@ -15,10 +15,10 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress, progress_bar
-from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.players import players_of
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.poker.holdem.table import Table, strategy_table
@@ -50,6 +50,14 @@ REMOTE_FLOPS = 2  # flops in one task of a remote worker
 FlopValues = Iterator[tuple[int, list[np.ndarray]]]  # flops with their values for each query
 
 
+class KnownPlayer(NamedTuple):
+    """A player whose exploitability over every board, b1 + b2 in sb/h, is known."""
+
+    name: str
+    table: Table
+    exploitability: float
+
+
 def vector_values(
     game: Game,
     queries: Sequence[ValueQuery],
@@ -57,16 +65,31 @@ def vector_values(
     flops: int | None = None,
     seed: int = 0,
     progress: ShareCallback = no_progress,
+    known: KnownPlayer | None = None,
 ) -> list[float]:
-    """Returns the value of each query: a number, or an estimate when `flops` is given."""
+    """Returns the value of each query: a number, or an estimate when `flops` is given, that of a
+    best response beside a `known` player on the same flops."""
     mixed = any(query.alternative is not None or query.policies for query in queries)
     device = check_traversal(game, backend, flops, seed, queries=len(queries), mixed=mixed)
     prepared, traverse = _prepared_traversal(game, queries, device)
     with progress_bar(progress) as progress:
         if flops is None:
             return sum_all_flops(prepared, device, progress, traverse)
-        samples = sample_flops(prepared, flops, seed, progress, traverse)
-        return [sample.estimate() for sample in samples]
+        if known is None or not any(query.best for query in prepared):
+            samples = sample_flops(prepared, flops, seed, progress, traverse)
+            return [sample.estimate() for sample in samples]
+        half = partial(_half, progress)
+        beside = known_samples(game, known, flops, backend, seed, partial(half, 0.0))
+        samples = sample_flops(prepared, flops, seed, partial(half, 1.0), traverse)
+        exact = known.exploitability
+        return [
+            control_variate([sample], beside, exact) if query.best else sample.estimate()
+            for query, sample in zip(prepared, samples, strict=True)
+        ]
+
+
+def _half(progress: ShareCallback, done: float, share: float) -> None:
+    progress((done + share) / 2)
 
 
 def _prepared_traversal(
@@ -81,14 +104,6 @@ def _prepared_traversal(
     if cluster is not None and all(_can_be_sent(game, query) for query in queries):
         return prepared, partial(_traverse_remotely, cluster, game, queries)
     return prepared, partial(_traverse, prepared, device)
-
-
-class KnownPlayer(NamedTuple):
-    """A player whose exploitability over every board, b1 + b2 in sb/h, is known."""
-
-    name: str
-    table: Table
-    exploitability: float
 
 
 def known_samples(
@@ -106,40 +121,6 @@ def known_samples(
     prepared, traverse = _prepared_traversal(game, queries, device)
     traverse = stored_flops(prepared, device, traverse)
     return sample_flops(prepared, flops, seed, progress, traverse)
-
-
-class ExploitabilityOnFlops(NamedTuple):
-    """What best responses win on a sample of flops, and their sum beside a known player."""
-
-    best_responses: list[FlopEstimate]
-    exploitability: FlopEstimate
-
-
-def exploitability_beside(
-    game: Game,
-    strategy: Strategy | Mixture | Table,
-    known: KnownPlayer,
-    flops: int,
-    backend: str = "auto",
-    seed: int = 0,
-    progress: ShareCallback = no_progress,
-) -> ExploitabilityOnFlops:
-    """Returns the exploitability, b1 + b2, estimated beside a known player on the same flops."""
-    table, alternative = tables_of(strategy)
-    queries = [ValueQuery(player, table, None, alternative) for player in (0, 1)]
-    mixed = alternative is not None
-    device = check_traversal(game, backend, flops, seed, queries=2, mixed=mixed)
-    with progress_bar(progress) as progress:
-        beside = known_samples(game, known, flops, backend, seed, lambda x: progress(x / 2))
-        prepared, traverse = _prepared_traversal(game, queries, device)
-        half = partial(_second_half, progress)
-        samples = sample_flops(prepared, flops, seed, half, traverse)
-    total = control_variate(samples, beside, known.exploitability)
-    return ExploitabilityOnFlops([sample.estimate() for sample in samples], total)
-
-
-def _second_half(progress: ShareCallback, share: float) -> None:
-    progress((1.0 + share) / 2)
 
 
 def _prepare(game: Game, query: ValueQuery) -> PreparedQuery:
@@ -294,7 +275,11 @@ class BoardEvaluator(Evaluator):
         return True
 
     def values(self, queries: Sequence[ValueQuery], **options: Any) -> list[float]:
-        """Returns the value of each query."""
+        """Returns the value of each query; on a sample of flops beside a known player."""
+        if options.get("flops") is not None:
+            measured = next((query.against for query in queries if query.by is None), None)
+            if measured is not None:
+                options |= {"known": players_of(self.game).known_player(measured)}
         return vector_values(self.game, queries, **options)
 
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 
 from counterplay.core.base.progress import ShareCallback
 from counterplay.core.base.store import Piece, Slot, Store, cached_store, digest, write_or_warn
-from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
+from counterplay.core.evaluation.estimate import Drawn, FlopEstimate
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.cards.cards import N_HOLDINGS
@@ -172,12 +172,13 @@ class FlopSample(NamedTuple):
     value: float
     excess: float
     flops: list[tuple[np.ndarray, float]]
+    drawn: bytes = b""  # the numbers of these flops
 
     def estimate(self, fitted: int = 0) -> FlopEstimate:
         """Returns the value with its interval, after fitting so many coefficients."""
-        drawn = sum(len(values) for values, _ in self.flops)
-        error = stratified_half(self.flops, fitted)
-        return FlopEstimate(self.value, error, max(self.excess, 0.0), drawn)
+        size = sum(len(values) for values, _ in self.flops)
+        drawn = Drawn(self.drawn, tuple(self.flops), fitted)
+        return FlopEstimate(self.value, drawn.half(), max(self.excess, 0.0), size, drawn)
 
     def plus(self, other: FlopSample, factor: float = 1.0) -> FlopSample:
         """Returns the sum with a multiple of another one on the same flops."""
@@ -186,6 +187,7 @@ class FlopSample(NamedTuple):
             self.value + factor * other.value,
             self.excess + factor * other.excess,
             [(values + factor * others, share) for (values, share), (others, _) in both],
+            self.drawn,
         )
 
 
@@ -222,13 +224,13 @@ def sample_flops(
     for flop, of_queries in traverse(flops):
         values[flop] = of_queries
         progress(len(values) / len(flops))
-    samples = []
+    samples, numbers = [], np.concatenate([members for members, _ in drawn]).tobytes()
     for k, query in enumerate(queries):
         strata = [
             (np.array([values[int(flop)][k] for flop in members]), share)
             for members, share in drawn
         ]
-        samples.append(flop_sample(query, strata))
+        samples.append(flop_sample(query, strata)._replace(drawn=numbers))
     return samples
 
 

@@ -7,7 +7,7 @@ background; hands that ended before are adjusted when it is ready.
 The cost of a move is the value lost against a best response that knows the opponent's strategy and
 sees what the person saw (`poker/holdem/holdings.py`). It is exact on the turn and the river, an
 estimate from sampled turns and rivers on the flop, and not computed before the flop, nor against a
-program.
+program, unless a model of it was learnt on the exploit page, which then stands in for it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -32,7 +34,8 @@ from counterplay.poker.betting.betting import (
     betting_tree,
 )
 from counterplay.poker.bots.bot import Ending, View
-from counterplay.poker.bots.table import TableBot
+from counterplay.poker.bots.registry import BOTS
+from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards import evaluator
 from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT
@@ -51,6 +54,8 @@ PROGRAM = (
     "{name} is a program: what it would have done with other cards is not known, so no move of "
     "yours is weighed."
 )
+MODELLED = "{name} is a program; a model of it, learnt from hands, stands in for it. "
+LEARN_FIRST = " A model of it that was learnt on the exploit page would weigh them."
 RANKS = (
     *("deuce", "three", "four", "five", "six", "seven", "eight"),
     *("nine", "ten", "jack", "queen", "king", "ace"),
@@ -121,6 +126,21 @@ class HoldemSource:
     def __init__(self, bot: Any, luck: BotLuckAdjustment) -> None:
         self.bot, self.luck = bot, luck
         self.remembers = not isinstance(bot, TableBot)
+
+    @property
+    def word(self) -> str:
+        """The name or path that the bot was made from."""
+        return str(getattr(self.bot, "made_from", ""))
+
+    @cached_property
+    def weighed_by(self) -> TableBot | None:
+        """What moves are weighed by: the bot's own table, or that of a model of the program."""
+        if isinstance(self.bot, TableBot):
+            return self.bot
+        from counterplay.poker.adaptive.portfolio import learnt_model
+
+        model = learnt_model(self.word)
+        return None if model is None else strategy_bot(model)
 
     def new_hand(self, seat: int, deal: Any = None) -> HoldemHand:
         if deal is None:
@@ -240,6 +260,14 @@ class HoldemHand:
             "log": self._log(),
         }
 
+    def scenes(self) -> list[dict[str, Any]]:
+        found = []
+        for k in range(len(self.nodes)):
+            shadow = copy(self)
+            shadow.nodes = self.nodes[: k + 1]
+            found.append(shadow.view())
+        return found
+
     def _hand_name(self, seat: int) -> str | None:
         """The hand of a player in words at a showdown."""
         return hand_name((*self.holding(seat), *self.cards[4:])) if self.showdown else None
@@ -266,19 +294,22 @@ class HoldemHand:
     def review(self) -> dict[str, Any]:
         """Every decision, the person's with its cost where that was computed."""
         bot, steps = self._source.bot, []
-        known = isinstance(bot, TableBot)
+        known, model = isinstance(bot, TableBot), self._source.weighed_by
         for node, letter in zip(self.nodes, self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
             labels = [button_text(state, name) for name in names]
             player, numbers = who(state.player(), self.seat), None
             if known and state.player() != self.seat:
                 numbers = list(bot.shares(self.bot_view(node)).values())
-            elif known and state.round >= FLOP:
-                numbers = action_values(self, bot, node)
+            elif model is not None and state.player() == self.seat and state.round >= FLOP:
+                numbers = action_values(self, model, node)
             text, chosen = action_text(state, LETTER[letter]), names.index(LETTER[letter])
             steps.append(review_step(player, text, labels, chosen, numbers))
         held = [card_text(card) for card in self.holding(1 - self.seat)]
-        note = NOTE if known else PROGRAM.format(name=bot_name(bot))
+        name = bot_name(bot)
+        note = NOTE if known else MODELLED.format(name=name) + NOTE
+        if model is None:
+            note = PROGRAM.format(name=name) + (LEARN_FIRST if self._source.word in BOTS else "")
         return {"held": " ".join(held), "cards": held, **summed_up(steps), "note": note}
 
 

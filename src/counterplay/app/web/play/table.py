@@ -105,6 +105,10 @@ class Hand(Protocol):
     def view(self) -> dict[str, Any]:
         """What the person sees now."""
 
+    def scenes(self) -> list[dict[str, Any]]:
+        """What the person saw when the hand is over: after each move where that is known, else at
+        the end."""
+
     def adjusted(self) -> float | None:
         """The luck-adjusted payoff when the hand is over; None while it is not known."""
 
@@ -294,6 +298,7 @@ class PlayTable:
                 [one.adjusted for one in results],
             ),
             "over": hand is None or hand.over,
+            "results": [one.won for one in results],
             "rules": list(self.source.rules),
         }
         if hand is not None:
@@ -318,7 +323,9 @@ class PlayTable:
         """The review of a finished hand."""
         if not 0 <= number < len(self.done):
             raise BadFile(f"hand {number + 1} of this table has not been played to its end")
-        return {"hand": number, "won": self.done[number].won, **self.done[number].review()}
+        hand = self.done[number]
+        seat = {"seat": hand.seat, "seat_name": self.journal.facts["seats"][hand.seat]}
+        return {"hand": number, "won": hand.won, **seat, "scenes": hand.scenes(), **hand.review()}
 
 
 def winnings(won: list[tuple[int, float]], adjusted: list[float | None]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ hands. A file that was cut off by a kill is rewritten from the journal.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from counterplay.app.web import http, strategies
 from counterplay.app.web.catalog import Catalog
 from counterplay.app.web.learning import LearnerMonitor
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
+from counterplay.app.web.play.prepare import prepare_opponent
 from counterplay.app.web.play.table import (
+    TABLE_ID,
     HandSource,
     IllegalMove,
     Journal,
@@ -31,16 +33,18 @@ from counterplay.app.web.play.table import (
     StaleVersion,
 )
 from counterplay.app.web.play.tree_games import TreeGameSource, board_of
+from counterplay.app.web.preparation import Preparations
 from counterplay.core.base import files
-from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJobs
+from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.poker.histories.phh import phh_block
 from counterplay.poker.histories.records import HandRecord, observed_by
 
 MOST = 10**9
-POLLS = 10  # of 0.05 s for the preparation of an opponent, before the reply is a job
 MOST_OPEN = 500
+MOST_SITTINGS = 40  # that are listed
 PERSON = "you"
+HANDS = "hands.phhs"
 
 
 class TableStore:
@@ -52,21 +56,34 @@ class TableStore:
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
         self._lock = threading.Lock()  # two tabs after a restart get the same table
 
-    def new(self, game_name: str, opponent: str) -> PlayTable:
-        """Creates a table; this takes as long as the opponent needs to be computed."""
+    def check(self, game_name: str, opponent: str) -> tuple[Any, str, str]:
+        """The game, its word and the opponent's name; `BadParameter` for an unknown one."""
         game = strategies.open_game(game_name)
         word = game.name.partition("(")[0]
         offered = strategies.offered_opponents(word, self.catalog)
         names = {choice["key"]: choice["name"] for choice in offered}
         if opponent not in names:
             raise BadParameter(strategies.NO_OPPONENT)
+        return game, word, names[opponent]
+
+    def prepare(self, game_name: str, opponent: str, progress: ProgressCallback) -> None:
+        """Computes what an opponent needs, which may take long the first time."""
+        game, _, _ = self.check(game_name, opponent)
+        if game.can("bots"):
+            prepare_opponent(self.bots, opponent, progress)
+        else:
+            strategies.tree_game_opponent(opponent, game, self.catalog, progress)
+
+    def new(self, game_name: str, opponent: str) -> PlayTable:
+        """Creates a table; quick where the opponent was prepared."""
+        game, word, name = self.check(game_name, opponent)
         source = self._source(game, opponent)
         facts = {
             "game": game.name,
             "title": strategies.TITLES.get(word, (word,))[0],
             "kind": source.kind,
             "opponent": opponent,
-            "opponent_name": names[opponent],
+            "opponent_name": name,
             "unit": str(game.unit),
             "seats": list(game.seats),
         }
@@ -84,6 +101,31 @@ class TableStore:
             repair_log(table)
             return table
 
+    def sittings(self) -> list[dict[str, Any]]:
+        """The tables on disk with their results, the last played first; without reading hands."""
+        folders = self._folder.iterdir() if self._folder.is_dir() else []
+        found = [path for path in folders if TABLE_ID.fullmatch(path.name)]
+        found.sort(key=_last_played, reverse=True)
+        listed = []
+        for path in found[:MOST_SITTINGS]:
+            with suppress(CounterplayError):
+                journal = Journal.open(self._folder, path.name)
+                won = [line["end"] for line in journal.lines() if "end" in line]
+                facts = {name: journal.facts.get(name) for name in ("title", "unit", "kind")}
+                facts |= {"table": path.name, "opponent": journal.facts.get("opponent_name")}
+                learns = journal.facts.get("opponent") == strategies.BOT + strategies.LEARNER
+                facts |= {"hands": len(won), "total": sum(won)}
+                listed.append({**facts, "when": _last_played(path), "learns": learns})
+        return listed
+
+    def hands_file(self, name: str) -> Path:
+        """The file of the hands of hold'em played at a table."""
+        journal = Journal.open(self._folder, name)
+        path = journal.folder / HANDS
+        if not path.is_file():
+            raise BadParameter("no hand of hold'em was played to its end at this table")
+        return path
+
     def _source(self, game: Any, opponent: str) -> HandSource:
         if game.can("bots"):
             bot = self.bots.get(opponent)
@@ -99,8 +141,22 @@ class TableStore:
         return table
 
 
+def _last_played(folder: Path) -> float:
+    """When something was written to a table."""
+    times = [0.0]
+    for name in ("moves.jsonl", "table.json"):
+        with suppress(OSError):
+            times.append((folder / name).stat().st_mtime)
+    return max(times)
+
+
+def preparation_key(game: str, opponent: str) -> str:
+    """The name of what `TableStore.prepare` does."""
+    return f"{opponent} at {game}"
+
+
 def log_name(table: PlayTable) -> str:
-    return "hands.phhs" if table.journal.facts["kind"] == "holdem" else "hands.jsonl"
+    return HANDS if table.journal.facts["kind"] == "holdem" else "hands.jsonl"
 
 
 def log_text(table: PlayTable, first: int = 0) -> str:
@@ -149,7 +205,7 @@ def _record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
     return observed_by(record, PERSON)
 
 
-def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
+def routes(tables: TableStore, preparations: Preparations) -> list[Route]:
     """The requests about games and tables."""
 
     def find(request: Request) -> PlayTable:
@@ -158,18 +214,13 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
     async def new(request: Request) -> Response:
         data = await http.json_body(request)
         game, opponent = http.text_field(data, "game"), http.text_field(data, "opponent")
-        if not tables.bots.ready(opponent):
-            job = jobs.start(
-                f"preparing {opponent}", lambda job: tables.bots.prepare(opponent, job.progress)
-            )
-            for _ in range(POLLS):
-                await asyncio.sleep(0.05)
-                if job.state != "running":
-                    break
-            else:
-                return http.json_reply({"job": job.key}, 202)
-            if job.state == "failed":
-                raise BadParameter(job.problem)
+        tables.check(game, opponent)
+        waiting = await preparations.wait(
+            preparation_key(game, opponent),
+            lambda job: tables.prepare(game, opponent, job.progress),
+        )
+        if waiting is not None:
+            return waiting
         return http.json_reply(_state(await http.in_thread(tables.new, game, opponent)))
 
     async def act(request: Request) -> Response:
@@ -195,6 +246,7 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
     return [
         http.json_route("/games", lambda request: _games(tables.catalog)),
         http.route("/tables", new, "POST"),
+        http.json_route("/tables", lambda request: {"tables": tables.sittings()}),
         http.json_route("/tables/{name}", lambda request: _state(find(request))),
         http.route("/tables/{name}/act", act, "POST"),
         http.route("/tables/{name}/deal", deal, "POST"),

@@ -202,6 +202,9 @@ class TreeHand:
     def view(self) -> dict[str, Any]:
         return self._source.board.view(self.history, self.seat)
 
+    def scenes(self) -> list[dict[str, Any]]:
+        return [self.view()]
+
     def adjusted(self) -> float | None:
         return luck_adjusted(self.history, self._source.strategy, self.seat)
 

@@ -1,7 +1,9 @@
 // Hold'em in the explorer: the betting, the board, and a grid of all holdings.
-import { h, percent, show, toggle_button } from "./dom.js";
+import { get } from "./api.js";
+import { h, percent, plain, show, signed, toggle_button } from "./dom.js";
 import { card } from "./cards.js";
 import { ACTIONS, by_strength, canvas_grid, pretty, RANKS, word } from "./grid.js";
+import { lock_panel } from "./lock.js";
 import { blank, heading, note } from "./paint.js";
 
 const CARDS = [..."shdc"].flatMap((suit) => [...RANKS].map((rank) => rank + suit));
@@ -12,6 +14,21 @@ export function holdem_view({ asked, body, change, named }) {
   let data = null;
   let drawn = [];
 
+  // What each action is worth comes after the grid, since it takes longer.
+  async function add_values() {
+    const mine = data;
+    if (!mine.one || mine.board.length < 4) return;
+    const found = await get("explore/values", asked).catch(() => null);
+    if (mine !== data || !found?.values) return;
+    data.values = found.values;
+    found.actions.forEach((name, k) => {
+      const place = body.querySelector(`.turn:last-child .worth-${name}`);
+      if (place) place.textContent = `EV ${signed(found.mean?.[k], 2)}`;
+    });
+    const about = "EV: sb from here on, all holdings together, when both follow the strategy.";
+    const where = body.querySelector(".about-values");
+    if (where) where.textContent = about;
+  }
   function draw(found) {
     data = found;
     drawn = [];
@@ -23,17 +40,24 @@ export function holdem_view({ asked, body, change, named }) {
       body,
       h(
         "div.holdem-view",
-        h("div.path", steps(), board && !short ? picker(board) : null),
+        h(
+          "div.path",
+          steps(),
+          board && !short ? picker(board) : null,
+          data.one ? lock_panel({ asked, data, change, named }) : null,
+        ),
         h(
           "div",
           short ? picker(board) : null,
           data.over ? h("p.muted", over) : null,
           data.one ? legend() : null,
+          data.one ? h("p.muted.small.about-values") : null,
           figures.length ? h("div", { class: `grids n${figures.length}` }, figures) : null,
         ),
       ),
     );
     redraw();
+    add_values();
   }
   function redraw() {
     for (const { grid } of drawn) grid.draw();
@@ -46,7 +70,7 @@ export function holdem_view({ asked, body, change, named }) {
       figures.push(h("figure", h("figcaption", title), grid.node, below));
     }
     const one = named(asked.s)?.name || "This strategy";
-    const two = named(asked.t)?.name || "The other";
+    const two = asked.lock && !asked.t ? `With ${asked.lock}` : named(asked.t)?.name || "The other";
     add(one, canvas_grid({ data, title: one, part: data.one }), mean(data.one));
     if (data.two) {
       add(two, canvas_grid({ data, title: two, part: data.two }), mean(data.two));
@@ -66,9 +90,16 @@ export function holdem_view({ asked, body, change, named }) {
     return h(
       "div.legend",
       h("b", `${SEATS[data.seat]} to act, ${data.street}`),
+      h("span.odds", odds()),
       keys,
       data.betting ? h("span.muted.small", height) : null,
     );
+  }
+  function odds() {
+    const pot = `pot ${plain(data.pot, 1)} sb`;
+    if (!data.call) return pot;
+    const share = percent(data.call / (data.pot + data.call));
+    return `${pot}, ${plain(data.call, 1)} to call: pot odds ${share}`;
   }
   function mean(part) {
     const shares = legal().map((name) => {
@@ -105,9 +136,36 @@ export function holdem_view({ asked, body, change, named }) {
         name === step.taken,
         () => change({ betting: step.history + name[0] }),
         { class: name },
-        word(name, step),
+        h("span.word", word(name, step)),
+        step.taken === null ? numbers(name) : null,
       );
     return h("div.turn", h("small", SEATS[step.seat]), step.actions.map(button));
+  }
+  // How often the strategy takes an action here, and a place for what that is worth.
+  const numbers = (name) => [
+    h("small.share", percent(data.one.mean?.[ACTIONS.indexOf(name)])),
+    h("small", { class: `worth-${name}` }),
+  ];
+  function typed_board(needed) {
+    const input = h("input.typed", {
+      type: "text",
+      value: asked.board || "",
+      placeholder: needed > 3 ? "As Kd 7c 2h" : "As Kd 7c",
+      "aria-label": "Board as text",
+      maxlength: 24,
+      spellcheck: "false",
+    });
+    const take = () => {
+      const text = input.value.replace(/10/g, "T").replace(/[\s,/]/g, "");
+      const pairs = text.match(/../g) || [];
+      const cards = pairs.map((one) => one[0].toUpperCase() + one[1].toLowerCase());
+      const right = cards.length * 2 === text.length && cards.every((one) => CARDS.includes(one));
+      const apart = new Set(cards).size === cards.length && cards.length <= 5;
+      input.setCustomValidity(right && apart ? "" : "cards such as As Kd 7c, each once");
+      if (input.reportValidity()) change({ board: cards.join("") });
+    };
+    input.addEventListener("change", take);
+    return input;
   }
   function picker(needed) {
     const chosen = (asked.board || "").match(/../g) || [];
@@ -150,6 +208,7 @@ export function holdem_view({ asked, body, change, named }) {
       "section.panel.board",
       h("h2", "Board"),
       h("div.picked", chosen.map(back), full ? null : h("span.muted", more), button),
+      typed_board(needed),
       full ? null : h("div.deck", CARDS.map(take)),
     );
   }

@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { h, on_resize, page_head, quiet_button, save, show } from "./dom.js";
 import { holdem_view } from "./explore-holdem.js";
 import { sets_view } from "./explore-sets.js";
+import { until_done } from "./wait.js";
 
 export const page = { title: "Explore", order: 3 };
 
@@ -31,7 +32,11 @@ export async function open(place, query) {
   async function load() {
     const mine = (seen += 1);
     try {
-      const found = await get("explore", asked);
+      let found = await get("explore", asked);
+      while (found.job && mine === seen) {
+        await until_done(found.job, body, () => mine === seen);
+        found = await get("explore", asked);
+      }
       if (mine !== seen) return;
       data = found;
       draw_tools();

@@ -100,6 +100,15 @@ export function frontier(job, memory) {
       fact(bound + plain(chosen.risks, 4) + within(chosen.risks_within), seats + sum),
       link(changes, "What it changes", "beside the safest response"),
       link(`/explore?s=${curve.model}`, "The model", "in the explorer"),
+      h(
+        "div",
+        h(
+          "a.button",
+          { href: `/api/kept/${chosen.strategy}/strategy`, download: `response-p${chosen.p}.npz` },
+          "Download",
+        ),
+        h("span", "this response, as strategy.npz"),
+      ),
     );
     drawn.draw();
   }

@@ -1,9 +1,11 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, page_head, s, show, sleep, toggle_button } from "./dom.js";
+import { h, page_head, s, show, signed, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
+import { day } from "./kept.js";
 import { sit } from "./table.js";
+import { until_done } from "./wait.js";
 
 export const page = { title: "Play", order: 1 };
 
@@ -90,18 +92,18 @@ const PICTURES = {
     ),
 };
 
-// A button that opens a table at a page; `choice` returns the game and the opponent.
+// A button that opens a table at a page; `choice` returns the game and the opponent. What has to be
+// computed before is shown in `note`, with a bar.
 export function sit_down(button, page, choice, note) {
   const node = h(
     button,
     {
       async onclick() {
         node.disabled = true;
-        note.textContent = "Preparing the opponent.";
         try {
-          go(`${page}?table=${await take_seat(...choice(), (text) => (note.textContent = text))}`);
+          go(`${page}?table=${await take_seat(...choice(), note)}`);
         } catch (error) {
-          note.textContent = error.message;
+          show(note, error.message);
           node.disabled = false;
         }
       },
@@ -110,34 +112,58 @@ export function sit_down(button, page, choice, note) {
   );
   return node;
 }
-// Opens a new table once the opponent is prepared; `progress` gets the state as text.
-async function take_seat(game, opponent, progress) {
+// Opens a new table once the opponent is prepared.
+async function take_seat(game, opponent, note) {
   for (;;) {
     const made = await post("tables", { game, opponent });
     if (made.table) return made.table;
-    for (let job; job?.state !== "done";) {
-      await sleep(400);
-      job = await get(`jobs/${made.job}`);
-      if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
-      const share = Math.round(100 * job.share);
-      progress(`Preparing the opponent: ${job.what}, ${share}%. This happens only once.`);
-    }
+    await until_done(made.job, note, () => note.isConnected);
+    if (!note.isConnected) throw new Error("left");
   }
+}
+
+const where = (one) => `/${one.learns ? "watch" : "play"}?table=${one.table}`;
+const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
+// Leaving can be undone.
+function left_table(tables, name) {
+  const one = tables.find((table) => table.table === name);
+  if (!one) return null;
+  const text = `You left the table of ${one.title} against ${one.opponent}.`;
+  return h(
+    "section.panel.row.spread.left",
+    h("span", text),
+    h("a.button", { href: where(one) }, "Back to the table"),
+  );
+}
+// Open tables and past sittings: each goes on where it was left.
+function sittings(tables) {
+  if (!tables.length) return null;
+  const row = (one) =>
+    h(
+      "li",
+      h("a", { href: where(one) }, `${one.title} against ${one.opponent}`),
+      h(
+        "span.muted.small",
+        ` ${hands(one.hands)}, ${signed(one.total, Number.isInteger(one.total) ? 0 : 1)}, `,
+        day(one.when),
+      ),
+    );
+  return h("section.panel", h("h2", "Your tables"), h("ul.kept", tables.map(row)));
 }
 
 export async function open(place, query) {
   const name = query.get("table");
   if (name) {
-    const seat = sit(place, name, { away: () => go("/play") });
+    const seat = sit(place, name, { away: () => go(`/play?left=${name}`) });
     await seat.ready;
     return seat.leave;
   }
-  const { games } = await get("games");
+  const [{ games }, { tables }] = await Promise.all([get("games"), get("tables")]);
   let game = games.find((one) => one.word === query.get("game")) || games[0];
   let foe = null;
   const rules = h("div"),
     foes = h("div.foes", { role: "group", "aria-label": "Opponents" });
-  const note = h("p.muted.small", { "aria-live": "polite" });
+  const note = h("div.muted", { "aria-live": "polite" });
   const start = sit_down("button.main.wide", "/play", () => [game.name, foe.key], note);
   const list = h("div.games", { role: "group", "aria-label": "Games" });
 
@@ -204,10 +230,17 @@ export async function open(place, query) {
   show(
     place,
     page_head("Play", "Choose a game and an opponent."),
+    left_table(tables, query.get("left")),
     h(
       "div.lobby",
       h("div.stack", list, h("section.panel", rules)),
-      h("div.stack", h("section.panel", h("h2", "Against"), foes), start, note),
+      h(
+        "div.stack",
+        h("section.panel", h("h2", "Against"), foes),
+        start,
+        note,
+        sittings(tables),
+      ),
     ),
   );
   return null;

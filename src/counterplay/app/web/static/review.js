@@ -1,6 +1,6 @@
 // The review of a hand: the opponent's cards and probabilities, and the cost of the moves.
-import { h, percent, plain, signed } from "./dom.js";
-import { bare } from "./boards.js";
+import { h, percent, plain, show, signed } from "./dom.js";
+import { bare, draw } from "./boards.js";
 import { card } from "./cards.js";
 
 const NOTHING = 1e-6; // smaller costs are shown as none
@@ -70,4 +70,34 @@ function bars(step, mine) {
     );
   };
   return h("div.bars", step.choices.map(bar));
+}
+
+// The hand again, move by move: a slider over what the person saw.
+export function replay_of(look, table) {
+  const scenes = look.scenes || [];
+  if (scenes.length < 2) return null;
+  const last = scenes.length - 1;
+  const cloth = h("section.cloth.replay", { "aria-label": "Replay" });
+  const step = h("output.small");
+  const range = h("input", {
+    type: "range",
+    min: 0,
+    max: last,
+    value: last,
+    "aria-label": "Move of the hand",
+    oninput: redraw,
+  });
+  function redraw() {
+    const k = Number(range.value);
+    const end = k === last;
+    const { seat, seat_name } = look;
+    const then = { scene: scenes[k], over: end, won: end ? look.won : null, choices: [] };
+    show(cloth, draw({ ...table, ...then, seat, seat_name }, () => {}));
+    const move = scenes[k].log.at(-1);
+    const who = move?.who === "you" ? "You" : table.opponent;
+    const text = move?.who === "you" ? bare(move.text) : move?.text;
+    step.textContent = move ? `${who} ${text}` : "Dealt";
+  }
+  redraw();
+  return h("div.replayed", h("h3", `Hand ${look.hand + 1}`), cloth, range, step);
 }

@@ -1,8 +1,8 @@
 // A table: the board, the buttons and keys, winnings, the log, and the review of a hand.
 import { get, post, Refused } from "./api.js";
-import { h, plain, show, signed } from "./dom.js";
+import { h, plain, show, signed, toggle_button } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
-import { review_of } from "./review.js";
+import { replay_of, review_of } from "./review.js";
 
 const tabs = new BroadcastChannel("counterplay");
 
@@ -15,7 +15,8 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   const head = h("div.head");
   const money = h("section.panel"),
     log = h("section.panel"),
-    back = h("section.panel", { hidden: true });
+    back = h("section.panel", { hidden: true }),
+    hands = h("section.panel", { hidden: true });
   const more = h("div.stack"),
     rules = h("section.panel");
   show(
@@ -24,7 +25,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     h(
       "div.two",
       h("div.stack", h("div", cloth, acts), below),
-      h("div.stack", more, money, back, log, rules),
+      h("div.stack", more, money, back, hands, log, rules),
     ),
   );
 
@@ -51,6 +52,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     draw_review();
     look = await get(`tables/${name}/review`, { hand: number });
     draw_review();
+    draw_hands();
   }
 
   function draw_all() {
@@ -68,6 +70,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     draw_money();
     draw_log();
     draw_review();
+    draw_hands();
     show(more, beside(state));
     rules.hidden = !state.rules.length;
     show(
@@ -142,6 +145,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
             state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands",
           )
         : null,
+      w.hands && state.kind === "holdem"
+        ? h("a.button.quiet", { href: `/exploit?hands=table:${name}&player=you` }, "Tendencies")
+        : null,
     );
   }
 
@@ -179,7 +185,21 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
 
   function draw_review() {
     back.hidden = !look;
-    if (look) show(back, review_of(look, state.opponent));
+    if (look) show(back, review_of(look, state.opponent), replay_of(look, state));
+  }
+  // Every finished hand, the last one first; a click replays it with its review.
+  function draw_hands() {
+    const played = state.results || [];
+    hands.hidden = !played.length;
+    const digits = (won) => (Number.isInteger(won) ? 0 : 1);
+    const button = (won, k) =>
+      toggle_button(
+        look?.hand === k,
+        () => review(k),
+        { class: won > 0 ? "up" : won < 0 ? "down" : "", title: `hand ${k + 1}` },
+        `${k + 1}: ${signed(won, digits(won))}`,
+      );
+    show(hands, h("h2", "Hands"), h("div.played", played.map(button).reverse()));
   }
 
   function key(event) {

@@ -19,7 +19,7 @@ export async function open(place, query) {
     drawn = "";
   const seat = sit(place, name, {
     below,
-    away: () => go("/watch"),
+    away: () => go(`/play?left=${name}`),
     beside: (state) => {
       draw_side(side, state);
       return side;
@@ -46,7 +46,7 @@ export async function open(place, query) {
 }
 
 function start() {
-  const note = h("p.muted", { "aria-live": "polite" });
+  const note = h("div.muted", { "aria-live": "polite" });
   const choice = () => ["holdem(buckets=10)", "bot:adaptive"];
   return [
     page_head("Watch it learn"),

@@ -1,0 +1,114 @@
+"""Frontiers for the exploit page: exact in small games, in hold'em from a sample of flops, or by
+play.
+
+By play: the exploitation of a response is what it wins from the model in a match; its
+exploitability is what a counter-strategy wins from it that was trained against it for the same
+time. A stronger counter-strategy may exist, so this exploitability is a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from counterplay.core.base.errors import Interrupted
+from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.responses.compute import DEFAULT_TARGET
+from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontier
+from counterplay.core.responses.respond import respond
+from counterplay.core.responses.result import Response as RobustResponse
+from counterplay.core.solvers.limits import payoff_range
+
+PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
+SMALL_SECONDS = 3.0  # of solving for each p
+HANDS = 400_000  # of a match
+EXACT, BY_FLOPS, BY_PLAY = "exact", "by flops", "by play"
+SEATS = 2  # whose sum the library gives, and whose mean the page shows
+
+
+def flop_cost() -> dict[str, float]:
+    """What a frontier measured on flops takes and gives: minutes for each flop on processors, and
+    half an interval in mb/g from a number of flops, which falls with its root."""
+    from counterplay.poker.bots.known import ANNOUNCED_FLOPS, BESIDE
+    from counterplay.poker.vector.evaluation import FLOPS
+    from counterplay.poker.vector.flop_sums import cpu_hours
+
+    queries = len(HOLDEM_PS) * 2 * SEATS + SEATS  # of each response, and of the known player
+    minutes = 60 * cpu_hours(queries) / FLOPS
+    return {"minutes": minutes, "half": BESIDE, "flops": ANNOUNCED_FLOPS}
+
+
+@dataclass(frozen=True)
+class ModelFrontier:
+    """The frontier of a model, both seats summed, and how it was measured."""
+
+    model: Any
+    method: str
+    frontier: Frontier
+    intervals: list[tuple[float, float]]  # half of the 95% intervals of `Frontier.intervals`
+
+
+def model_frontier(job: BackgroundJob, model: Any, seconds: float, flops: int) -> ModelFrontier:
+    """Computes the frontier of a model. Hold'em: `seconds` of solving in all; `flops` to sample, 0
+    to measure by play."""
+    if model.game.evaluator.immediate:
+        target = DEFAULT_TARGET * payoff_range(model.game)
+        return _solved(job, model, PS, seconds=SMALL_SECONDS, target=target)
+    if not flops:
+        return _by_play(job, model, seconds)
+    share = seconds / len(HOLDEM_PS)
+    return _solved(job, model, HOLDEM_PS, seconds=share, measure={"flops": flops})
+
+
+def _solved(job: BackgroundJob, model: Any, ps: Sequence[float], **options: Any) -> ModelFrontier:
+    def measured(curve: Frontier) -> ModelFrontier:
+        method = BY_FLOPS if curve.estimated else EXACT
+        return ModelFrontier(model, method, curve, curve.intervals())
+
+    options |= {"progress": job.progress, "on_chunk": lambda _: job.check()}
+    try:
+        return measured(frontier(model.game, model, ps, **options))
+    except Interrupted as stop:
+        if isinstance(stop.result, Frontier):
+            raise Interrupted(measured(stop.result)) from None
+        raise
+
+
+def _by_play(job: BackgroundJob, model: Any, seconds: float) -> ModelFrontier:
+    """Trains a response for each p and a counter-strategy against it, and plays the matches."""
+    points: list[FrontierPoint] = []
+    intervals: list[tuple[float, float]] = []
+    n, share = len(HOLDEM_PS), seconds / (2 * len(HOLDEM_PS))
+
+    def measured() -> ModelFrontier:
+        curve = Frontier(model.game, None, points[0].response.algorithm, tuple(points))
+        return ModelFrontier(model, BY_PLAY, curve, intervals)
+
+    try:
+        for k, p in enumerate(HOLDEM_PS):
+            job.progress(k / n, f"p = {p:g}, a response")
+            response = _trained(job, model, p, share)
+            job.progress((k + 0.4) / n, f"p = {p:g}, a counter-strategy")
+            counter = _trained(job, response.strategy, 1.0, share)
+            job.progress((k + 0.8) / n, f"p = {p:g}, matches")
+            wins, wins_half = _match(response.strategy, model)
+            risks, risks_half = _match(counter.strategy, response.strategy)
+            points.append(FrontierPoint(p, wins, risks, response.seconds, response))
+            intervals.append((wins_half, risks_half))
+    except KeyboardInterrupt:
+        raise Interrupted(measured() if points else None) from None
+    return measured()
+
+
+def _trained(job: BackgroundJob, model: Any, p: float, seconds: float) -> RobustResponse:
+    return respond(model.game, model, p=p, seconds=seconds, on_chunk=lambda _: job.check())
+
+
+def _match(one: Any, two: Any) -> tuple[float, float]:
+    """What `one` wins in both seats together, and half the 95% interval."""
+    from counterplay.core.match.play import play_match
+
+    result = play_match(one.game, one, two, hands=HANDS, luck_adjusted=False)
+    return SEATS * result.mean, SEATS * (result.interval[1] - result.mean)

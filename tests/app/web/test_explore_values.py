@@ -1,0 +1,179 @@
+"""Values, pot odds and frequencies on the explorer's buttons, boards typed as text, locks, and the
+drill: their numbers are those of the library, in a real Chromium, narrow and wide."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.web import ask, served_here
+
+import counterplay as cp
+from counterplay.app.web.app import make_app
+from counterplay.core.responses.locks import locked
+from counterplay.poker.betting.betting import ACTIONS
+from counterplay.poker.cards.cards import cards, holding
+from counterplay.poker.holdem.action_values import action_values
+from counterplay.poker.holdem.holdings import (
+    action_probabilities,
+    bucket_codes,
+    canonical_board,
+)
+from counterplay.poker.holdem.table import strategy_table
+
+GAME = "holdem(buckets=2)"
+BETTING, BOARD = "rc/cc/cc/r", "AsKd7c2h9s"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("strategies")
+    cp.Strategy.random(GAME, 7).save(place / "random.npz")
+    return place
+
+
+def _path(history: str) -> list[int]:
+    tree, path = cp.load(GAME).rules.tree, [0]
+    for letter in history.replace("/", ""):
+        name = next(name for name in tree.actions[path[-1]] if name[0] == letter)
+        path.append(tree.moves[path[-1]][name])
+    return path
+
+
+def _key(app: Any) -> str:
+    listed = ask(app, "/api/strategies").data["strategies"]
+    return str(next(one["key"] for one in listed if one["name"] == "random.npz"))
+
+
+def _right() -> tuple[Any, np.ndarray]:
+    """The values of the library, and the mean over the player's own hands."""
+    strategy = cp.Strategy.random(GAME, 7)
+    table, tree = strategy_table(strategy), strategy.game.rules.tree
+    path, board = _path(BETTING), tuple(cards(BOARD))
+    found = action_values(tree, table, table, path, board)
+    reach, seat = np.ones(1326), int(tree.nodes.player[path[-1]])
+    for at, child in pairwise(path):
+        if tree.nodes.player[at] == seat:
+            street = int(tree.nodes.street[at])
+            codes = bucket_codes(table, board, street)
+            name = tree.actions[at][child - int(tree.nodes.first_child[at])]
+            reach *= action_probabilities(table, at, codes)[:, ACTIONS.index(name)]
+    own = found.weight * reach
+    return found, np.nan_to_num(found.value) @ own / own.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 1_600])
+def test_buttons_have_frequency_value_and_pot_odds(
+    page: Any, width: int, folder: Path, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": width, "height": 1_000})
+    with served_here(tmp_path, folder) as address:
+        known = page.request.get(f"{address}/api/strategies").json()["strategies"]
+        key = next(one["key"] for one in known if one["name"] == "random.npz")
+        page.goto(f"{address}/explore?s={key}&betting={BETTING}")
+        page.get_by_label("Board as text").fill("as Kd, 7c 2H 9s")
+        page.get_by_label("Board as text").press("Enter")
+        page.wait_for_selector(".worth-call:not(:empty)")
+        assert f"board={BOARD}" in page.url
+        found, mean = _right()
+        for k, name in enumerate(found.actions):
+            text = page.locator(f".worth-{name}").inner_text().replace("−", "-")
+            assert float(text.removeprefix("EV ")) == pytest.approx(mean[k], abs=6e-3)
+        odds = page.locator(".odds").inner_text()
+        assert odds == "pot 6.0 sb, 2.0 to call: pot odds 25%"
+        data = page.request.get(f"{address}/api/explore?s={key}&betting={BETTING}&board={BOARD}")
+        shares = data.json()["one"]["mean"]
+        shown = page.locator(".turn:last-child .share").all_inner_texts()
+        assert shown == [f"{100 * share:.0f}%" for share in shares]
+        page.locator("canvas.grid").focus()
+        page.keyboard.press("ArrowDown")
+        assert "EV fold 0.00" in page.locator("#hint").inner_text()
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        page.get_by_label("Board as text").fill("AsAs7c")
+        page.get_by_label("Board as text").press("Enter")
+        assert page.evaluate("() => document.querySelector('.typed').validity.customError")
+
+
+def test_a_lock_is_shown_beside_the_strategy(folder: Path, tmp_path: Path) -> None:
+    app = make_app([folder], tmp_path)[0]
+    key = _key(app)
+    where = f"/api/explore?s={key}&betting={BETTING}&board={BOARD}"
+    found = ask(app, f"{where}&lock={BETTING.replace('/', '%2F')}+fold+0.9").data
+    right = locked(cp.Strategy.random(GAME, 7), [f"{BETTING} fold 0.9"])
+    table, node = strategy_table(right), _path(BETTING)[-1]
+    codes = bucket_codes(table, tuple(cards(BOARD)), 3)
+    free = canonical_board(tuple(cards(BOARD))).free
+    shares = action_probabilities(table, node, codes)[free, 0]
+    assert np.array(found["two"]["shares"][0])[free] == pytest.approx(shares, abs=6e-4)
+    assert ask(app, f"{where}&lock=river+jump+0.9").status == 400
+    job = {"model": key, "title": "x", "lock": "river jump 0.9", "seconds": 1}
+    assert ask(app, "/api/jobs", job).status == 400
+    before = ask(app, f"/api/explore/values?s={key}&betting=rc/&board={BOARD[:6]}").data
+    assert before == {"values": None}  # not computed, so not shown
+
+
+def test_the_drill_asks_judges_and_remembers(folder: Path, tmp_path: Path) -> None:
+    app = make_app([folder], tmp_path / "tables")[0]
+    key = _key(app)
+    streets = set()
+    for _ in range(6):
+        spot = ask(app, f"/api/drill?s={key}").data
+        streets.add(spot["street"])
+        assert len(spot["board"]) in (8, 10)
+        assert len({*cards(spot["board"] + spot["cards"])}) == len(spot["board"]) // 2 + 2
+    assert streets <= {"turn", "river"}
+    found, _ = _right()
+    own = "QhJh"
+    spot = {"s": key, "betting": BETTING, "board": BOARD, "cards": own}
+    values = {
+        name: row[holding(cards(own))] for name, row in zip(found.actions, found.value, strict=True)
+    }
+    for action in found.actions:
+        verdict = ask(app, "/api/drill/answer", {**spot, "action": action}).data
+        assert verdict["values"] == pytest.approx(values, abs=1e-5)
+        assert verdict["cost"] == pytest.approx(max(values.values()) - values[action], abs=1e-5)
+        assert sum(verdict["shares"].values()) == pytest.approx(1.0, abs=2e-3)
+    for wrong in (
+        {"action": "jump"}, {"cards": "AsQh"}, {"cards": "Qh"}, {"betting": "rc/"},
+        {"betting": "zz"}, {"board": "AsKd7c"}, {"cards": "xxyy"},
+    ):  # fmt: skip
+        assert ask(app, "/api/drill/answer", {**spot, "action": "call", **wrong}).status == 400
+    with open(tmp_path / "tables" / "drill.jsonl", "a") as file:
+        file.write('nonsense\n{"when": "x"}\n')
+    results = ask(app, "/api/drill/results").data["results"]
+    assert len(results) == len(found.actions)
+    assert {one["street"] for one in results} == {"river"}
+    kuhn = ask(app, "/api/drill?s=uniform:kuhn")
+    assert kuhn.status == 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 1_600])
+def test_the_page_of_the_drill(page: Any, width: int, folder: Path, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 1_000})
+    with served_here(tmp_path, folder) as address:
+        known = page.request.get(f"{address}/api/strategies").json()["strategies"]
+        key = next(one["key"] for one in known if one["name"] == "random.npz")
+        page.goto(f"{address}/drill?s={key}")
+        for k in (1, 2):
+            page.locator(".acts button:enabled").first.wait_for()
+            page.keyboard.press("c")
+            page.wait_for_selector(".judged")
+            text = page.locator(".judged .verdict").inner_text()
+            page.get_by_text(f"{k} answers").wait_for()
+            lines = (tmp_path / "drill.jsonl").read_text().splitlines()
+            cost = json.loads(lines[-1])["cost"]
+            shown = re.search(r"[\d.]+", text)
+            assert (
+                ("Best" in text)
+                if cost < 0.005
+                else float(shown[0]) == pytest.approx(cost, abs=6e-4)
+            )  # type: ignore[index]
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            page.keyboard.press("n")

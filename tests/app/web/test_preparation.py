@@ -1,0 +1,154 @@
+"""Nobody waits without a bar, an estimate and a way to stop: what a reply has to wait for runs in
+the background, once, and the page follows it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.web import ask, served_here
+
+from counterplay.app.web import strategies
+from counterplay.app.web.app import make_app
+from counterplay.app.web.play import prepare
+from counterplay.app.web.preparation import Preparations
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.poker.bots import shipped
+
+PLACE = "counterplay.app.web.play.tables.prepare_opponent"
+CALLER = {"game": "holdem(buckets=10)", "opponent": "bot:always-call"}
+
+
+def _slowly(seen: list[str], seconds: float = 60.0) -> Any:
+    def work(bots: Any, key: str, progress: Any) -> None:
+        seen.append(key)
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            progress(1.0 - left / seconds, "buckets of the river")
+            time.sleep(0.02)
+
+    return work
+
+
+def _until(app: Any, key: str, state: str) -> Any:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        found = ask(app, f"/api/jobs/{key}").data
+        if found["state"] == state:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(found)
+
+
+def test_a_sitting_waits_for_one_job_which_can_be_stopped_and_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(PLACE, _slowly(seen))
+    app = make_app([], tmp_path)[0]
+    first = ask(app, "/api/tables", CALLER, wait=False)
+    assert first.status == 202
+    again = ask(app, "/api/tables", CALLER, wait=False)  # another tab
+    assert again.data["job"] == first.data["job"]
+    job = ask(app, f"/api/jobs/{first.data['job']}").data
+    assert job["what"] == "buckets of the river"
+    assert job["share"] + job["seconds"] / 60 == pytest.approx(2 * job["share"], abs=0.02)
+    ask(app, f"/api/jobs/{first.data['job']}/stop", {})
+    _until(app, first.data["job"], "stopped")
+    assert seen == ["bot:always-call"]
+    monkeypatch.setattr(PLACE, _slowly(seen, 0.1))
+    opened = ask(app, "/api/tables", CALLER, wait=False)  # quick: no job
+    assert (opened.status, len(seen)) == (200, 2)
+    assert ask(app, "/api/tables", CALLER, wait=False).status == 200
+    assert len(seen) == 2
+    unknown = ask(app, "/api/tables", {**CALLER, "opponent": "bot:nobody"})
+    assert unknown.status == 400  # before anything is prepared
+
+
+def test_the_time_left_is_that_of_the_share(tmp_path: Path) -> None:
+    from counterplay.app.web.exploit import _job_facts
+
+    job = BackgroundJob("k", "t", share=0.25, started=time.monotonic() - 30.0)
+    assert _job_facts(job)["left"] == pytest.approx(90.0, rel=0.01)
+    job.share = 0.001
+    assert _job_facts(job)["left"] is None
+    job.share, job.state = 0.5, "done"
+    assert _job_facts(job)["left"] is None
+
+
+def test_a_failure_is_one_sentence_and_is_tried_again() -> None:
+    import asyncio
+
+    preparations, calls = Preparations(), []
+
+    def fail(job: BackgroundJob) -> None:
+        calls.append(job)
+        raise BadParameter("there is no room on the disk")
+
+    for k in (1, 2):
+        with pytest.raises(BadParameter, match="no room on the disk"):
+            asyncio.run(preparations.wait("x", fail))
+        assert len(calls) == k
+
+
+def test_the_default_opponent_is_the_safest_that_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    ready: set[str] = set()
+    is_ready = property(lambda self: self.name in ready)
+    monkeypatch.setattr(shipped.ShippedStrategy, "prepared", is_ready)
+    assert strategies.default_bot() == "safe"  # whose tables take seconds
+    ready |= {"safe", "safest"}
+    assert strategies.default_bot() == "safest"
+    app = make_app([], Path())[0]
+    holdem = ask(app, "/api/games").data["games"][0]
+    assert holdem["opponents"][0]["key"] == "bot:safest"
+    assert ask(app, "/api/strategies").data["strategies"][0]["key"] == "bot:safest"
+
+
+def test_a_bot_forgets_the_hand_that_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    class Program:
+        name = "program"
+
+        def start(self, seed: int) -> None:
+            told.append("start")
+
+        def end_hand(self, ending: Any) -> None:
+            told.append("end")
+
+        def act(self, view: Any) -> str:
+            return "call"
+
+    monkeypatch.setattr(prepare, "luck_adjustment_of", lambda bot: _NoLuck())
+    prepare.warm_up(Program())
+    assert told == ["start", "end", "start"]
+
+
+class _NoLuck:
+    def prepare(self) -> None: ...
+
+    def adjusted(self, hand: Any) -> None: ...
+
+
+@pytest.mark.parametrize("width", [400, pytest.param(1_600, marks=pytest.mark.slow)])
+def test_the_page_has_a_bar_the_time_left_and_a_button_that_stops(
+    page: Any, width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    monkeypatch.setattr(PLACE, _slowly([]))
+    with served_here(tmp_path) as address:
+        page.goto(f"{address}/play")
+        page.locator(".foe", has_text="always-call").click()
+        page.get_by_role("button", name="Sit down", exact=True).click()
+        page.wait_for_selector(".waiting progress[value]")
+        page.locator(".waiting", has_text="left").wait_for()
+        assert "buckets of the river: " in page.locator(".waiting").inner_text()
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped; nothing was kept.").wait_for()
+        assert page.get_by_role("button", name="Sit down", exact=True).is_enabled()
+    assert threading.active_count() < 60

@@ -1,0 +1,132 @@
+"""Files of PokerStars: hands as the client writes them, and those that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterplay.core.base.errors import BadFile, BadParameter
+from counterplay.poker.histories.phh import read_phh
+from counterplay.poker.histories.phh import write_phh as write
+from counterplay.poker.histories.pokerstars import hand_of
+from counterplay.poker.histories.read import read_hands
+
+FOLDED = """PokerStars Hand #27738502010: Hold'em Limit ($1/$2 USD) - 2009/05/02 6:06:25 ET
+Table 'Ceres' 2-max Seat #2 is the button
+Seat 1: a.b: c ($50 in chips)
+Seat 2: bob ($41.20 in chips)
+bob: posts small blind $0.50
+a.b: c: posts big blind $1
+*** HOLE CARDS ***
+Dealt to bob [As Kd]
+bob: raises $1 to $2
+a.b: c: calls $1
+*** FLOP *** [2c 3d 4h]
+a.b: c: checks
+bob: bets $1
+bob said, "nice: folds"
+a.b: c: folds
+Uncalled bet ($1) returned to bob
+bob collected $3.90 from pot
+bob: shows [As Kd] (high card Ace)
+*** SUMMARY ***
+Total pot $4 | Rake $0.10
+Board [2c 3d 4h]
+Seat 1: a.b: c (big blind) folded on the Flop
+Seat 2: bob (button) (small blind) collected ($3.90)
+"""
+SHOWN = """PokerStars Game #7: Hold'em Limit (10/20) - 2008/01/02 12:00:00
+Table 'Play' 2-max (Play Money) Seat #1 is the button
+Seat 1: me (500 in chips)
+Seat 2: you (700 in chips)
+me: posts small blind 5
+you: posts big blind 10
+*** HOLE CARDS ***
+Dealt to me [Qs Qd]
+me: calls 5
+you: checks
+*** FLOP *** [2c 3d 4h]
+you: bets 10
+me: calls 10
+*** TURN *** [2c 3d 4h] [9s]
+you: checks
+me: bets 20
+you: raises 20 to 40
+me: calls 20
+*** RIVER *** [2c 3d 4h 9s] [Jc]
+you: checks
+me: checks
+*** SHOW DOWN ***
+you: shows [Jh Js] (three of a kind, Jacks)
+me: mucks hand
+you collected 120 from pot
+*** SUMMARY ***
+Total pot 120 | Rake 0
+Board [2c 3d 4h 9s Jc]
+Seat 1: me (button) (small blind) mucked [Qs Qd]
+Seat 2: you (big blind) showed [Jh Js] and won (120) with three of a kind, Jacks
+"""
+
+
+def test_hands_are_read_as_played() -> None:
+    one, two = hand_of(FOLDED), hand_of(SHOWN)
+    assert (one.number, one.dealer, one.big_blind) == (27738502010, "bob", "a.b: c")
+    assert (one.betting, one.dealer_won, one.observer) == ("rc/crf", 2.0, "bob")
+    assert one.big_blind_cards is None
+    assert (two.betting, two.dealer_won, two.observer) == ("cc/rc/crrc/cc", -6.0, "me")
+    assert len(two.board) == 5
+    assert None not in (two.dealer_cards, two.big_blind_cards)
+
+
+def test_the_pot_decides_where_cards_stay_unknown() -> None:
+    lines = [
+        line
+        for line in SHOWN.splitlines()
+        if not line.startswith(("you: shows", "Dealt to", "Seat 2: you (big", "Seat 1: me (but"))
+    ]
+    hand = hand_of("\n".join(lines))
+    assert (hand.dealer_won, hand.observer, hand.big_blind_cards) == (-6.0, None, None)
+    split = "\n".join([*lines, "me collected 60 from pot"])
+    assert hand_of(split).dealer_won == 0.0
+    nobody = "\n".join(line for line in lines if "collected" not in line)
+    with pytest.raises(BadParameter, match="nobody collected"):
+        hand_of(nobody)
+
+
+def test_a_file_with_other_hands_in_between(tmp_path: Path) -> None:
+    other = FOLDED.replace("Hold'em Limit ($1/$2 USD)", "Hold'em No Limit ($0.5/$1 USD)")
+    path = tmp_path / "HH20090502.txt"
+    path.write_bytes(
+        ("\ufeff" + "\n\n".join([FOLDED, other, SHOWN])).replace("\n", "\r\n").encode()
+    )
+    found = read_hands(path, on_error="skip")
+    assert [hand.number for hand in found] == [27738502010, 7]
+    assert "No Limit" in found.skipped[0]
+    assert "what can: two-player Hold'em Limit" in found.skipped[0]
+    with pytest.raises(BadFile, match="No Limit"):
+        read_hands(path)
+    write(tmp_path / "again.phhs", found.hands)
+    assert [h.betting for h in read_phh(tmp_path / "again.phhs")] == [h.betting for h in found]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("bob: bets $1\n", "bob: bets $1 and is all-in\n", "all-in"),
+        ("a.b: c: checks", "bob: checks", "out of turn"),
+        ("a.b: c: checks", "a.b: c: folds", "not legal"),
+        ("a.b: c: folds\n", "", "not finished"),
+        ("Seat 1: a.b: c", "Seat 3: dd ($5 in chips)\nSeat 1: a.b: c", "3 players"),
+        ("Seat #2 is", "Seat #5 is", "players at the table"),
+        ("[2c 3d 4h]", "[2c 2c 4h]", "twice"),
+        ("[As Kd]", "[Xs Kd]", "Xs"),
+        ("($1/$2 USD)", "($1/$3 USD)", "1 and 3"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(old: str, new: str, why: str) -> None:
+    with pytest.raises(BadParameter, match=why) as refused:
+        hand_of(FOLDED.replace(old, new))
+    assert len(str(refused.value)) < 250
+    with pytest.raises(BadParameter):
+        hand_of(FOLDED + "x" * 20_000)
