@@ -79,7 +79,10 @@ def default_limits(game: Game, limits: Limits, share: float = DEFAULT_TARGET) ->
 
 
 def payoff_range(game: Game) -> float:
-    """Returns the largest less the smallest payoff; 1 if all are equal."""
+    """Returns the largest less the smallest payoff, or what rules without a tree say; 1 if all are
+    equal."""
+    if not game.has_tree and hasattr(game.rules, "payoff_range"):
+        return float(game.rules.payoff_range)
     return float(np.ptp(game.tree.payoff)) or 1.0
 
 
