@@ -2,7 +2,7 @@
 
 Level k has the boards of the spot's k-th street; level 0 is the given one. Suit permutations that
 map the given board and both ranges to themselves map next cards to each other: of each such orbit
-one card leads to a board, and `Boards.perm` has for every card the permutation to it. Values of a
+one card leads to a board, and the column `SUITS` has for every card the permutation to it. Values of a
 holding on another board of the orbit are those of its image on the board that is traversed.
 
 Each player has the holdings of its range that share no card with the given board. A holding that
@@ -24,35 +24,36 @@ from counterplay.poker.cards.cards import (
     cards,
 )
 from counterplay.poker.cards.evaluator import strengths
+from counterplay.poker.spots.columns import (
+    BOARD_COLUMNS,
+    CARD,
+    END,
+    FIRST,
+    LEFT,
+    LOCAL,
+    NEXT_CARD,
+    SUITS,
+)
+from counterplay.poker.spots.showdowns import HOLDING, RANK, SAME, KernelSide
 from counterplay.poker.vector.suit_permutations import FULL_DECK, suit_permutations
 
 FULL_BOARD = 5
 
 
 class Side(NamedTuple):
-    """One player's n holdings; r boards of the river, g suit permutations."""
+    """One player's n holdings."""
 
     holding: np.ndarray  # int64[n]
-    cards: np.ndarray  # int64[n, 2]
     weight: np.ndarray  # float64[n]
-    same: np.ndarray  # int64[n]: the same holding among the other player's; -1 if it has none
-    image: np.ndarray  # int64[g, n]: of each holding under each suit permutation
-    order: np.ndarray  # int16[r, n]: holdings on a board of the river, weakest first
-    rank: np.ndarray  # int16[r, n]: of their strength, among both players'; equal ones split
-    live: np.ndarray  # int64[r]: how many share no card with the board; the others come last
+    kernel: KernelSide
 
 
 class Boards(NamedTuple):
     """The boards of level k have numbers first[k] .. first[k + 1] - 1."""
 
     first: np.ndarray  # int64[levels + 1]
-    card: np.ndarray  # int64[boards]: the last card dealt; -1 for the given board
-    child_first: np.ndarray  # int64[boards + 1]: boards that follow
-    child: np.ndarray  # int64[boards, 52]: the board after each next card; -1 if it is dealt
-    perm: np.ndarray  # int64[boards, 52]: the suit permutation that maps it there
-    perm_card: np.ndarray  # int64[g, 52]: image of each card
     dealt: np.ndarray  # int64[boards, 5]: all public cards; -1 where there are fewer
-    chance: np.ndarray  # float64[levels]: the probability of each next card, given both holdings
+    columns: np.ndarray  # int64[boards, columns]: see `columns.py`
 
 
 def parse_board(given: Any) -> list[int]:
@@ -110,73 +111,56 @@ def spot_cards(
 def pair_weights(one: Side, other: Side) -> np.ndarray:
     """Returns float64[n]: each holding's weight times that of the other player's holdings without a
     common card."""
-    by_card = np.zeros(N_CARDS)
+    by_card, mine, theirs = np.zeros(N_CARDS), one.kernel.cards, other.kernel.cards
     for k in (0, 1):
-        np.add.at(by_card, other.cards[:, k], other.weight)
-    met = other.weight.sum() - by_card[one.cards[:, 0]] - by_card[one.cards[:, 1]]
-    met += np.where(one.same >= 0, other.weight[one.same], 0.0)
+        np.add.at(by_card, theirs[:, k], other.weight)
+    met = other.weight.sum() - by_card[mine[:, 0]] - by_card[mine[:, 1]]
+    met += np.where(mine[:, SAME] >= 0, other.weight[mine[:, SAME]], 0.0)
     return np.where(met > 1e-12, one.weight * met, 0.0)
 
 
 def _side(
-    own: np.ndarray, other: np.ndarray, weight: np.ndarray, group: np.ndarray, ranked: Any
+    own: np.ndarray, other: np.ndarray, weight: np.ndarray, group: np.ndarray, ranked: np.ndarray
 ) -> Side:
     place = np.full(N_HOLDINGS, -1, dtype=np.int64)
     place[other] = np.arange(len(other))
-    same = place[own].copy()
+    table = np.column_stack([HOLDING_CARDS[own].astype(np.int64), place[own]])
     place[:] = -1
     place[own] = np.arange(len(own))
     image = np.ascontiguousarray(place[group[:, own]])
-    pair = np.ascontiguousarray(HOLDING_CARDS[own], dtype=np.int64)
-    return Side(own, pair, weight[own].copy(), same, image, *ranked)
+    return Side(own, weight[own], KernelSide(np.ascontiguousarray(table), image, ranked))
 
 
 def _boards(board: list[int], group: np.ndarray) -> Boards:
     """Returns all boards, level by level; `group`: the suit permutations of the spot."""
-    rows, stable = [board], [np.arange(len(group))]
-    first, child_first, child, perm = [0, 1], [], [], []
-    for level in range(FULL_BOARD - len(board)):
+    rows, stable, columns = [board], [np.arange(len(group))], []
+    first = [0, 1]
+    for level in range(FULL_BOARD - len(board) + 1):
         for b in range(first[level], first[level + 1]):
-            child_first.append(len(rows))
-            to, by = np.full(N_CARDS, -1), np.zeros(N_CARDS, dtype=np.int64)
-            for dealt in range(N_CARDS):
-                if dealt in rows[b] or to[dealt] >= 0:
+            column = np.full(BOARD_COLUMNS, -1, dtype=np.int64)
+            column[[CARD, FIRST, LOCAL]] = rows[b][-1], len(rows), b - first[level]
+            column[LEFT] = N_CARDS - 4 - len(rows[b])
+            for dealt in range(N_CARDS) if len(rows[b]) < FULL_BOARD else ():
+                if dealt in rows[b] or column[NEXT_CARD + dealt] >= 0:
                     continue
                 for g in stable[b].tolist():
                     source = int(np.flatnonzero(group[g] == dealt)[0])  # g maps it to `dealt`
-                    if to[source] < 0:
-                        to[source], by[source] = len(rows), g
+                    if column[NEXT_CARD + source] < 0:
+                        column[NEXT_CARD + source], column[SUITS + source] = len(rows), g
                 rows.append([*rows[b], dealt])
                 stable.append(stable[b][group[stable[b], dealt] == dealt])
-            child.append(to)
-            perm.append(by)
+            column[END] = len(rows)
+            columns.append(column)
         first.append(len(rows))
-    none = len(rows) - len(child)
-    child += [np.full(N_CARDS, -1)] * none
-    perm += [np.zeros(N_CARDS, dtype=np.int64)] * none
-    child_first += [len(rows)] * (none + 1)
     dealt_cards = np.full((len(rows), FULL_BOARD), -1, dtype=np.int64)
     for b, row in enumerate(rows):
         dealt_cards[b, : len(row)] = row
-    levels = len(first) - 1
-    return Boards(
-        first=np.array(first, dtype=np.int64),
-        card=np.array([-1] + [row[-1] for row in rows[1:]], dtype=np.int64),
-        child_first=np.array(child_first, dtype=np.int64),
-        child=np.array(child, dtype=np.int64),
-        perm=np.array(perm, dtype=np.int64),
-        perm_card=np.ascontiguousarray(group),
-        dealt=dealt_cards,
-        chance=np.array([1.0 / (N_CARDS - 4 - len(board) - k) for k in range(levels)]),
-    )
+    return Boards(np.array(first[:-1], dtype=np.int64), dealt_cards, np.array(columns))
 
 
-def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[Any]:
-    """Returns `order`, `rank` and `live` of both players."""
-    out = []
-    for own in holdings:
-        order, rank = (np.zeros((len(rivers), len(own)), dtype=np.int16) for _ in range(2))
-        out.append((order, rank, np.zeros(len(rivers), dtype=np.int64)))
+def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[np.ndarray]:
+    """Returns `KernelSide.ranked` of both players."""
+    out = [np.zeros((len(rivers), 2, len(own) + 1), dtype=np.int16) for own in holdings]
     every = np.unique(np.concatenate(holdings))
     place = [np.searchsorted(every, own) for own in holdings]
     seven = np.zeros((len(every), 7), dtype=np.int64)
@@ -191,6 +175,6 @@ def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[Any]:
         for k in (0, 1):
             own = rank[place[k]]
             order = np.argsort(own, kind="stable")
-            out[k][0][r], out[k][1][r] = order, own[order]
-            out[k][2][r] = int((~dead[place[k]]).sum())
+            out[k][r, HOLDING, :-1], out[k][r, RANK, :-1] = order, own[order]
+            out[k][r, HOLDING, -1] = int((~dead[place[k]]).sum())
     return out

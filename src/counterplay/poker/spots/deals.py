@@ -13,9 +13,21 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.cards.evaluator import strength_of_masks
-from counterplay.poker.spots.betting import FOLD, ONWARD, SpotTree
-from counterplay.poker.spots.cards import Boards, Side, pair_weights
+from counterplay.poker.spots.betting import DECISION, FOLD, ONWARD
+from counterplay.poker.spots.cards import pair_weights
+from counterplay.poker.spots.columns import (
+    CHILD,
+    INFOSET,
+    KIND,
+    LEVEL,
+    LOCAL,
+    NEXT,
+    NEXT_CARD,
+    PLAYER,
+    SUITS,
+)
 from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.showdowns import KernelSide
 
 TERMINAL = -1
 _LEVELS = 3
@@ -26,13 +38,15 @@ _SIZE = 3 * _LEVELS
 class SpotGame(NamedTuple):
     """n nodes, m information sets."""
 
-    tree: SpotTree
-    boards: Boards
-    one: Side
-    two: Side
+    nodes: np.ndarray  # int64[n, columns]
+    boards: np.ndarray  # int64[b, columns]
+    dealt: np.ndarray  # int64[b, 5]: the cards of each board
+    payoff: np.ndarray  # float64[n, 2, 3]
+    one: KernelSide
+    two: KernelSide
+    levels: int
     share: np.ndarray  # float64[holdings]: player 1's cumulative probabilities
     weight: np.ndarray  # float64[holdings]: player 2's cumulative weights
-    first_infoset: np.ndarray  # int64[n]
     first: np.ndarray  # int[m + 1]
     owner: np.ndarray  # int8[m]
     passive: np.ndarray  # int16[m]
@@ -40,7 +54,7 @@ class SpotGame(NamedTuple):
     @property
     def n_nodes(self) -> int:
         """Number of public nodes, without boards."""
-        return len(self.tree.kind)
+        return len(self.nodes)
 
     @property
     def n_infosets(self) -> int:
@@ -59,24 +73,23 @@ class Dealt(NamedTuple):
 
 def spot_game(layout: SpotLayout) -> SpotGame:
     one, two = layout.sides
-    first_infoset = np.zeros(len(layout.tree.kind), dtype=np.int64)
-    owner, passive, count = [], [], 0
+    owner, passive = [], []
     for player in (0, 1):
         for k, _, (boards, _, holdings) in layout.blocks(player):
-            first_infoset[k] = count
             many = boards * holdings
-            count += many
             owner.append(np.full(many, player, dtype=np.int8))
             passive.append(np.full(many, layout.named.actions[k][0] == "fold", dtype=np.int16))
     share = np.cumsum(pair_weights(one, two))
     return SpotGame(
-        layout.tree,
-        layout.boards,
-        one,
-        two,
+        layout.form.nodes,
+        layout.boards.columns,
+        layout.boards.dealt,
+        layout.tree.payoff,
+        one.kernel,
+        two.kernel,
+        len(layout.boards.first) - 1,
         share / share[-1],
         np.cumsum(two.weight),
-        first_infoset,
         layout.first_slots(),
         np.concatenate(owner),
         np.concatenate(passive),
@@ -117,7 +130,7 @@ def _find(cumulative: np.ndarray, u: float) -> int:
 
 
 @jit(inner=True)
-def _holds(side: Side, h: Any, card: Any) -> bool:
+def _holds(side: KernelSide, h: Any, card: Any) -> bool:
     return bool(side.cards[h, 0] == card or side.cards[h, 1] == card)
 
 
@@ -135,15 +148,15 @@ def _draw(form: SpotGame, number: np.ndarray, rng: np.ndarray) -> None:
     number[index(_HOLDING)], number[index(_HOLDING + 1)] = mine, other
     number[index(_BOARD)] = 0
     board = ZERO
-    for level in range(index(len(boards.chance)) - ONE):
+    for level in range(index(form.levels) - ONE):
         while True:  # holdings are as on the board that is traversed, and so is the card
             card = min(index(uniform(rng) * N_CARDS), index(N_CARDS - 1))
-            free = boards.child[board, card] >= 0
+            free = boards[board, index(NEXT_CARD) + card] >= 0
             if free and not (_holds(one, mine, card) or _holds(two, other, card)):
                 break
-        g = index(boards.perm[board, card])
+        g = index(boards[board, index(SUITS) + card])
         mine, other = index(one.image[g, mine]), index(two.image[g, other])
-        board = index(boards.child[board, card])
+        board = index(boards[board, index(NEXT_CARD) + card])
         at = index(_HOLDING) + (level + ONE) * index(2)
         number[at], number[at + ONE] = mine, other
         number[index(_BOARD) + level + ONE] = board
@@ -152,8 +165,8 @@ def _draw(form: SpotGame, number: np.ndarray, rng: np.ndarray) -> None:
 @jit(inner=True)
 def _settled(form: SpotGame, node: Any) -> Any:
     """The next node after `node` at which someone acts or the hand is over."""
-    while form.tree.kind[node] == ONWARD:
-        node = index(form.tree.first_node[index(form.tree.next_segment[node])])
+    while form.nodes[node, KIND] == ONWARD:
+        node = index(form.nodes[node, NEXT])
     return node
 
 
@@ -176,21 +189,21 @@ def _ask_node(form: Any, chance: Any, node: Any) -> Any:
 
 @answers(access.child, SpotGame)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
-    return _settled(form, index(form.tree.first_child[node]) + action)
+    return _settled(form, index(form.nodes[node, CHILD]) + action)
 
 
 @answers(access.player_at, SpotGame)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
-    return form.tree.player[node] if form.tree.kind[node] == 0 else TERMINAL
+    return form.nodes[node, PLAYER] if form.nodes[node, KIND] == DECISION else TERMINAL
 
 
 @jit(inner=True)
 def _infoset(form: SpotGame, number: np.ndarray, node: Any) -> Any:
-    level, player = index(form.tree.street[node]), index(form.tree.player[node])
+    level, player = index(form.nodes[node, LEVEL]), index(form.nodes[node, PLAYER])
     holding = index(number[index(_HOLDING) + index(2) * level + player])
-    board = index(number[index(_BOARD) + level]) - index(form.boards.first[level])
-    many = index(len(form.one.holding) if player == ZERO else len(form.two.holding))
-    return index(form.first_infoset[node]) + board * many + holding
+    board = index(form.boards[index(number[index(_BOARD) + level]), LOCAL])
+    many = index(len(form.one.cards) if player == ZERO else len(form.two.cards))
+    return index(form.nodes[node, INFOSET]) + board * many + holding
 
 
 @answers(access.infoset_at, SpotGame)
@@ -204,7 +217,7 @@ def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
 
 
 @jit(inner=True)
-def _strength(side: Side, h: Any, board: Any) -> int:
+def _strength(side: KernelSide, h: Any, board: Any) -> int:
     """Returns the strength of a holding on a board of the river."""
     packed = np.int64(0)
     for k in range(index(7)):
@@ -220,14 +233,14 @@ def _strength(side: Side, h: Any, board: Any) -> int:
 
 @answers(access.utility, SpotGame)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
-    if form.tree.kind[node] == FOLD:
-        return form.tree.payoff[node, index(player), 0]
-    level = index(len(form.boards.chance)) - ONE
+    if form.nodes[node, KIND] == FOLD:
+        return form.payoff[node, index(player), 0]
+    level = index(form.levels) - ONE
     at = index(_HOLDING) + index(2) * level
-    board = form.boards.dealt[index(chance.number[index(_BOARD) + level])]
+    board = form.dealt[index(chance.number[index(_BOARD) + level])]
     mine = _strength(form.one, index(chance.number[at]), board)
     other = _strength(form.two, index(chance.number[at + ONE]), board)
     ahead = (1 if mine > other else 0) - (1 if mine < other else 0)
     if player != 0:
         ahead = -ahead
-    return form.tree.payoff[node, index(player), index(ahead + 1)]
+    return form.payoff[node, index(player), index(ahead + 1)]

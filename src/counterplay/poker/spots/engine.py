@@ -19,43 +19,49 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.full_width import ComputeOptions, thread_count
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr_kernels import CFRVariant, RegretEngine, iteration_weights
+from counterplay.poker.spots.columns import FLOOR
 from counterplay.poker.spots.kernels import (
-    BEST,
-    FIXED,
+    BOARDS,
+    FINISH,
     LEARN,
     NEGATIVE,
     POSITIVE,
+    START,
     WEIGHT,
+    Seats,
     SpotForm,
     Tables,
-    finish,
     new_work,
-    start,
-    visit_boards,
+    traverse,
 )
 from counterplay.poker.spots.layout import SpotLayout
 
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
 
-class Locks:
-    """The least probabilities of one player's actions, in the layout of tables."""
-
-    def __init__(self, floor: np.ndarray, floor_at: np.ndarray) -> None:
-        self.floor, self.floor_at = floor, floor_at
-
-
 class SpotTraversal:
-    """Buffers of all threads, for one spot and precision."""
+    """Buffers of all threads, for one spot and precision. `form`: that of a locked spot."""
 
-    def __init__(self, layout: SpotLayout, precision: str, threads: int) -> None:
+    def __init__(
+        self, layout: SpotLayout, precision: str, threads: int, form: SpotForm | None = None
+    ) -> None:
         self.layout, self.dtype = layout, PRECISIONS[precision]
-        self.form: SpotForm = layout.form._replace(payoff=layout.form.payoff.astype(self.dtype))
-        boards = int(layout.boards.child_first[1] - layout.boards.child_first[0])
+        given = form or layout.form
+        self.form = given._replace(
+            payoff=given.payoff.astype(self.dtype), floor=given.floor.astype(self.dtype)
+        )
+        tree, first = layout.tree, layout.boards.first
+        boards = int(first[2] - first[1]) if len(first) > 2 else 0
         self.threads = max(1, min(threads, cores(), boards))
-        self._work = [new_work(self.form, layout.sides, self.dtype) for _ in range(self.threads)]
-        nodes, holdings = self._work[0].value.shape[1:]
-        self._below = np.zeros((boards, nodes, holdings), dtype=self.dtype)
+        self._end = int(tree.first_node[1])
+        nodes, sequences = int(np.diff(tree.first_node).max()), int(tree.n_sequences.max())
+        holdings = max(len(side.holding) for side in layout.sides)
+        self._work = [
+            new_work(len(first) - 1, sequences, nodes, holdings, self.dtype)
+            for _ in range(self.threads)
+        ]
+        self._root = np.zeros((sequences, holdings), dtype=self.dtype)
+        self._below = np.zeros((boards, self._end, holdings), dtype=self.dtype)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def set_weights(self, *weights: float) -> None:
@@ -66,25 +72,24 @@ class SpotTraversal:
     def run(self, player: int, tables: tuple[Tables, Tables], mode: int) -> np.ndarray:
         """Returns [holdings]: the player's counterfactual values; changes what `mode` says."""
         side, other = self.layout.sides[player], self.layout.sides[1 - player]
-        own, others = tables[player], tables[1 - player]
-        first = self._work[0]
-        start(self.form, others, other, player, mode == LEARN, first)
+        seats = Seats(tables[player], tables[1 - player], side.kernel, other.kernel)
+        self._root[0, : len(other.holding)] = other.weight
+
+        def part(which: int, k: int = 0) -> None:
+            traverse(
+                self.form, seats, player, mode, which, self._end, k, self.threads, self._root,
+                self._below, self._work[k],
+            )  # fmt: skip
+
+        part(START)
         if len(self._below):
-            root = first.reach[0].copy()  # the first thread goes on with its buffers
-
-            def visit(k: int) -> None:
-                visit_boards(
-                    self.form, own, others, side, other, player, mode, root, k, self.threads,
-                    self._work[k], self._below,
-                )  # fmt: skip
-
-            others_boards = range(1, self.threads)
-            waiting = [self._pool.submit(visit, k) for k in others_boards] if self._pool else []
-            visit(0)
+            others = range(1, self.threads) if self._pool else ()
+            waiting = [self._pool.submit(part, BOARDS, k) for k in others]  # type: ignore[union-attr]
+            part(BOARDS)
             for one in waiting:
                 one.result()
-        finish(self.form, own, side, other, player, mode, first, self._below)
-        values: np.ndarray = first.value[0, 0, : len(side.holding)]
+        part(FINISH)
+        values: np.ndarray = self._work[0].value[0, 0, : len(side.holding)]
         return values
 
     def value(self, player: int, tables: tuple[Tables, Tables], mode: int) -> float:
@@ -99,7 +104,7 @@ class SpotRegrets(RegretEngine):
 
     def __init__(
         self, layout: SpotLayout, variant: CFRVariant, compute: ComputeOptions,
-        locks: tuple[Locks | None, Locks | None] = (None, None),
+        form: SpotForm | None = None,
     ) -> None:  # fmt: skip
         if compute.backend == "cuda":
             raise BadParameter("spots are solved on processors; leave out backend")
@@ -107,10 +112,10 @@ class SpotRegrets(RegretEngine):
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
         memory.require(layout.bytes_needed(compute.precision), "the tables of this spot")
         self._layout, self._variant = layout, variant
-        self._traversal = SpotTraversal(layout, compute.precision, thread_count(compute.threads))
-        self._tables = tuple(
-            new_tables(layout, player, self._traversal.dtype, locks[player]) for player in (0, 1)
-        )
+        threads = thread_count(compute.threads)
+        self._traversal = SpotTraversal(layout, compute.precision, threads, form)
+        one, two = (new_tables(layout, player, self._traversal.dtype) for player in (0, 1))
+        self._tables = (one, two)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {
@@ -136,24 +141,21 @@ class SpotRegrets(RegretEngine):
 
     def _current(self, player: int) -> np.ndarray:
         """Returns a player's table of current probabilities."""
-        tables = self._tables[player]
-        out = np.empty(len(tables.source))
+        source, form = self._tables[player].source, self._traversal.form
+        out = np.empty(len(source))
         for k, where, shape in self._layout.blocks(player):
-            share = np.maximum(tables.source[where], 0.0).reshape(shape).astype(np.float64)
+            share = np.maximum(source[where], 0.0).reshape(shape).astype(np.float64)
             total = share.sum(axis=1, keepdims=True)
             share = np.where(total > 0, share / np.where(total > 0, total, 1.0), 1.0 / shape[1])
-            if tables.floor_at[k] >= 0:
-                low = int(tables.floor_at[k])
-                floor = tables.floor[low : low + share.size].reshape(shape)
+            low = int(form.nodes[k, FLOOR])
+            if low >= 0:
+                floor = form.floor[low : low + share.size].reshape(shape)
                 share = floor + (1.0 - floor.sum(axis=1, keepdims=True)) * share
             out[where] = share.ravel()
         return out
 
 
-def new_tables(layout: SpotLayout, player: int, dtype: Any, locks: Locks | None) -> Tables:
+def new_tables(layout: SpotLayout, player: int, dtype: Any) -> Tables:
     """Returns tables of zeros."""
-    n, nodes = layout.n_slots[player], len(layout.form.base)
-    floor, floor_at = np.zeros(0, dtype=dtype), np.full(nodes, -1)
-    if locks is not None:
-        floor, floor_at = locks.floor.astype(dtype), locks.floor_at
-    return Tables(np.zeros(n, dtype=dtype), np.zeros(n, dtype=dtype), floor, floor_at)
+    n = layout.n_slots[player]
+    return Tables(np.zeros(n, dtype=dtype), np.zeros(n, dtype=dtype))

@@ -81,7 +81,7 @@ class SpotEvaluator(Evaluator):
             self.game.cache["spot", threads] = SpotTraversal(self._layout, "double", threads)
         traversal: SpotTraversal = self.game.cache["spot", threads]
         one, two = (
-            new_tables(self._layout, player, np.float64, None)._replace(
+            new_tables(self._layout, player, np.float64)._replace(
                 source=self._layout.table(player, profile.probabilities, np.float64)
             )
             for player in (0, 1)

@@ -7,7 +7,7 @@ values of the player's holdings come up. At the player's nodes `mode` says what 
 - `BEST`: the maximum, and the choice is recorded;
 - `FIXED`: the mean by a given strategy.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, π_-i → `reach`, v(I, a) → `value`. On
+Symbols: r_I → `source`, s_I → `strategy_sum`, σ → `policy`, π_-i → `reach`, v(I, a) → `value`. On
 the way down the other's reach is added to its average strategy, which costs nothing there: so
 iteration t adds the strategy that player 1 has after its update, and that of player 2 before.
 
@@ -15,7 +15,8 @@ The kernels of `poker/vector/street.py` need streets of the same shape after eve
 8 lanes for their starts, and one list of holdings for both players. Stacks give every history
 another shape, a river has a single start, and ranges are narrow; so this traversal has loops over
 holdings instead. Tables are [board, action, holding] for each node, so that these loops are
-contiguous; slots of a strategy are [board, holding, action].
+contiguous; slots of a strategy are [board, holding, action]. Numbers of nodes and boards are
+columns of one array each, since kernels of many arrays take long to compile.
 """
 
 from __future__ import annotations
@@ -26,24 +27,42 @@ import numpy as np
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD, SpotTree
-from counterplay.poker.spots.cards import Boards, Side
-from counterplay.poker.spots.showdowns import fold, show_down
+from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD
+from counterplay.poker.spots.columns import (
+    ACTIONS,
+    BASE,
+    CARD,
+    CHILD,
+    END,
+    FIRST,
+    FLOOR,
+    KIND,
+    LEFT,
+    LOCAL,
+    NEXT,
+    NEXT_CARD,
+    NEXT_END,
+    PLAYER,
+    SEQUENCE,
+    SIZE,
+    SUITS,
+)
+from counterplay.poker.spots.showdowns import KernelSide, fold, show_down
 
 LEARN, BEST, FIXED = range(3)
+START, BOARDS, FINISH = range(3)  # parts of a traversal
 _CARDS = index(N_CARDS)
-_BASE = 2  # of the constants in `Work.number`: 0 and 1
-WEIGHT, POSITIVE, NEGATIVE = range(_BASE, _BASE + 3)
+WEIGHT, POSITIVE, NEGATIVE = range(2, 5)  # after the constants 0 and 1 in `Work.number`
+_TOTAL, _SPREAD = index(MOST_ACTIONS), index(MOST_ACTIONS + 1)  # rows of `Work.policy`
 
 
 class SpotForm(NamedTuple):
     """What a traversal reads."""
 
-    tree: SpotTree
-    boards: Boards
-    payoff: np.ndarray  # [n, 2, 3]: as in the tree
-    base: np.ndarray  # int64[n]: where the table of a node begins
-    size: np.ndarray  # int64[n]: of its table for one board
+    nodes: np.ndarray  # int64[n, columns]
+    boards: np.ndarray  # int64[b, columns]
+    payoff: np.ndarray  # [n, 2, 3]: of each player for losing, splitting and winning
+    floor: np.ndarray  # [board, action, holding] for each locked node: least probabilities
 
 
 class Tables(NamedTuple):
@@ -52,8 +71,6 @@ class Tables(NamedTuple):
 
     source: np.ndarray
     strategy_sum: np.ndarray
-    floor: np.ndarray  # [boards, actions, holdings] for each locked node: least probabilities
-    floor_at: np.ndarray  # int64[n]: where those of a node begin; -1 where there are none
 
 
 class Work(NamedTuple):
@@ -61,315 +78,272 @@ class Work(NamedTuple):
 
     reach: np.ndarray  # [l, q, h]: of the other player
     value: np.ndarray  # [l, n, h]: of the player
-    policy: np.ndarray  # [actions, h]
-    total: np.ndarray  # [h]
-    spread: np.ndarray  # [h]
+    policy: np.ndarray  # [actions + 2, h]
     by_card: np.ndarray  # float64[53]: sums of reach by card, and of all
     number: np.ndarray  # [5]: 0, 1, and what an iteration needs, in the precision of the tables
 
 
-def new_work(form: SpotForm, sides: tuple[Side, Side], dtype: Any) -> Work:
-    levels = len(form.boards.chance)
-    nodes = int(np.diff(form.tree.first_node).max())
-    holdings = max(len(side.holding) for side in sides)
-    return Work(
-        reach=np.zeros((levels, int(form.tree.n_sequences.max()), holdings), dtype=dtype),
-        value=np.zeros((levels, nodes, holdings), dtype=dtype),
-        policy=np.zeros((MOST_ACTIONS, holdings), dtype=dtype),
-        total=np.zeros(holdings, dtype=dtype),
-        spread=np.zeros(holdings, dtype=dtype),
-        by_card=np.zeros(N_CARDS + 1),
-        number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
-    )
+class Seats(NamedTuple):
+    """Who is evaluated against whom."""
 
-
-@jit(inner=True)
-def _block(form: SpotForm, node: Any, level: Any, board: Any) -> Any:
-    """Where the table of a node on a board begins."""
-    local = board - index(form.boards.first[level])
-    return index(form.base[node]) + local * index(form.size[node])
+    own: Tables
+    others: Tables
+    side: KernelSide
+    other: KernelSide
 
 
 @jit(inner=True)
 def _set_policy(
-    form: SpotForm, tables: Tables, node: Any, level: Any, board: Any, n: Any, work: Work
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, policy: Any, number: Any
 ) -> None:
-    """Fills `work.policy` by regret matching, above the floor of a locked node."""
-    count, at = index(form.tree.n_actions[node]), _block(form, node, level, board)
-    source, total, spread, policy = tables.source, work.total, work.spread, work.policy
-    zero, one = work.number[ZERO], work.number[ONE]
+    """Fills `policy` by regret matching, above the floor of a locked node."""
+    count = index(form.nodes[node, ACTIONS])
+    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
+    zero, one = number[ZERO], number[ONE]
     for h in range(n):
-        total[h] = zero
+        policy[_TOTAL, h] = zero
+    uniform = zero
     for a in range(count):
         low = at + a * n
-        for h in range(n):
-            total[h] += max(source[low + h], zero)
-    uniform = one
-    for _ in range(count - ONE):
         uniform += one
+        for h in range(n):
+            policy[_TOTAL, h] += max(source[low + h], zero)
     uniform = one / uniform
     for h in range(n):
-        positive = total[h] > zero
-        spread[h] = zero if positive else uniform
-        total[h] = one / total[h] if positive else zero
+        total = policy[_TOTAL, h]
+        policy[_SPREAD, h] = zero if total > zero else uniform
+        policy[_TOTAL, h] = one / total if total > zero else zero
     for a in range(count):
         low = at + a * n
         for h in range(n):
-            policy[a, h] = max(source[low + h], zero) * total[h] + spread[h]
-    if tables.floor_at[node] >= 0:
-        _raise_to_floor(form, tables, node, level, board, n, work)
-
-
-@jit(inner=True)
-def _floor_block(form: SpotForm, tables: Tables, node: Any, level: Any, board: Any) -> Any:
-    local = board - index(form.boards.first[level])
-    return index(tables.floor_at[node]) + local * index(form.size[node])
-
-
-@jit(inner=True)
-def _raise_to_floor(
-    form: SpotForm, tables: Tables, node: Any, level: Any, board: Any, n: Any, work: Work
-) -> None:
-    """Replaces `work.policy` by floor + (1 - Σ floor) · policy."""
-    count, at = index(form.tree.n_actions[node]), _floor_block(form, tables, node, level, board)
-    for h in range(n):
-        free = work.number[ONE]
+            positive = max(source[low + h], zero)
+            policy[a, h] = positive * policy[_TOTAL, h] + policy[_SPREAD, h]
+    if form.nodes[node, FLOOR] < 0:
+        return
+    at = index(form.nodes[node, FLOOR]) + local * index(form.nodes[node, SIZE])
+    for h in range(n):  # floor + (1 - Σ floor) · policy
+        free = one
         for a in range(count):
-            free -= tables.floor[at + a * n + h]
-        free = max(free, work.number[ZERO])
+            free -= form.floor[at + a * n + h]
+        free = max(free, zero)
         for a in range(count):
-            low = at + a * n
-            work.policy[a, h] = tables.floor[low + h] + free * work.policy[a, h]
+            policy[a, h] = form.floor[at + a * n + h] + free * policy[a, h]
 
 
 @jit(inner=True)
-def go_down(
-    form: SpotForm, other: Tables, player: Any, segment: Any, level: Any, board: Any, n: Any,
-    learn: bool, work: Work,
+def _go_down(
+    form: SpotForm, others: Tables, them: Any, first: Any, end: Any, local: Any, n: Any,
+    learn: bool, reach: Any, work: Work,
 ) -> None:  # fmt: skip
-    """Fills the reach of the other player (`player`, with n holdings) in a segment, from that of
-    its first node; adds it to the average strategy if `learn`."""
-    tree, reach, weight = form.tree, work.reach[level], work.number[index(WEIGHT)]
-    for k in range(index(tree.first_node[segment]), index(tree.first_node[segment + ONE])):
-        if tree.kind[k] != DECISION or tree.player[k] != player:
+    """Fills the reach of the other player (`them`, with n holdings) in the segment first .. end -
+    1, from that of its first node; adds it to the average strategy if `learn`."""
+    nodes, weight, policy = form.nodes, work.number[index(WEIGHT)], work.policy
+    column = index(SEQUENCE) + them
+    for k in range(first, end):
+        if nodes[k, KIND] != DECISION or nodes[k, PLAYER] != them:
             continue
-        _set_policy(form, other, k, level, board, n, work)
-        before, at = index(tree.sequence[k, player]), _block(form, k, level, board)
-        for a in range(index(tree.n_actions[k])):
-            after = index(tree.sequence[index(tree.first_child[k]) + a, player])
+        _set_policy(form, others.source, k, local, n, policy, work.number)
+        before = index(nodes[k, column])
+        at = index(nodes[k, BASE]) + local * index(nodes[k, SIZE])
+        for a in range(index(nodes[k, ACTIONS])):
+            after, low = index(nodes[index(nodes[k, CHILD]) + a, column]), at + a * n
             for h in range(n):
-                reach[after, h] = reach[before, h] * work.policy[a, h]
+                reach[after, h] = reach[before, h] * policy[a, h]
             if learn:
-                low = at + a * n
                 for h in range(n):
-                    other.strategy_sum[low + h] += weight * reach[after, h]
-
-
-@jit(inner=True)
-def _mean(work: Work, level: Any, here: Any, child: Any, count: Any, n: Any) -> None:
-    """Sets a value to the mean of those of its children by `work.policy`."""
-    value, policy = work.value[level], work.policy
-    for h in range(n):
-        value[here, h] = policy[ZERO, h] * value[child, h]
-    for a in range(ONE, count):
-        for h in range(n):
-            value[here, h] += policy[a, h] * value[child + a, h]
+                    others.strategy_sum[low + h] += weight * reach[after, h]
 
 
 @jit(inner=True)
 def _update_regrets(
-    form: SpotForm, own: Tables, node: Any, level: Any, board: Any, n: Any, here: Any, child: Any,
-    work: Work,
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, here: Any, child: Any, value: Any,
+    total: Any, number: Any,
 ) -> None:  # fmt: skip
     """Adds the regrets of one of the player's nodes: those of its policy above the floor."""
-    value, total, count = work.value[level], work.total, index(form.tree.n_actions[node])
-    positive, negative = work.number[index(POSITIVE)], work.number[index(NEGATIVE)]
-    zero, at = work.number[ZERO], _block(form, node, level, board)
+    count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
+    positive, negative = number[index(POSITIVE)], number[index(NEGATIVE)]
+    size = local * index(form.nodes[node, SIZE])
     for h in range(n):
         total[h] = value[here, h]
-    if own.floor_at[node] >= 0:
-        low = _floor_block(form, own, node, level, board)
+    if form.nodes[node, FLOOR] >= 0:
+        at = index(form.nodes[node, FLOOR]) + size
         for h in range(n):
-            free, fixed = work.number[ONE], zero
+            free, fixed = number[ONE], zero
             for a in range(count):
-                free -= own.floor[low + a * n + h]
-                fixed += own.floor[low + a * n + h] * value[child + a, h]
+                free -= form.floor[at + a * n + h]
+                fixed += form.floor[at + a * n + h] * value[child + a, h]
             total[h] = (total[h] - fixed) / free if free > zero else total[h]
+    at = index(form.nodes[node, BASE]) + size
     for a in range(count):
         low = at + a * n
         for h in range(n):
-            regret = own.source[low + h] + (value[child + a, h] - total[h])
-            own.source[low + h] = regret * (positive if regret > zero else negative)
+            regret = source[low + h] + (value[child + a, h] - total[h])
+            source[low + h] = regret * (positive if regret > zero else negative)
 
 
 @jit(inner=True)
-def _best(
-    form: SpotForm, own: Tables, node: Any, level: Any, board: Any, n: Any, here: Any, child: Any,
-    work: Work,
-) -> None:  # fmt: skip
-    """Sets a value to the largest of those of its children, above the floor of a locked node; the
-    probabilities of the actions replace `own.source`."""
-    value, count = work.value[level], index(form.tree.n_actions[node])
-    zero, at = work.number[ZERO], _block(form, node, level, board)
+def _take_best(
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, child: Any, value: Any, number: Any
+) -> None:
+    """Makes `source` the choice of the action with the largest value."""
+    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
+    count = index(form.nodes[node, ACTIONS])
     for h in range(n):
         top = ZERO
         for a in range(ONE, count):
             if value[child + a, h] > value[child + top, h]:
                 top = a
         for a in range(count):
-            own.source[at + a * n + h] = work.number[ONE] if a == top else zero
-    _set_policy(form, own, node, level, board, n, work)
-    _mean(work, level, here, child, count, n)
-    for a in range(count):
-        low = at + a * n
-        for h in range(n):
-            own.source[low + h] = work.policy[a, h]
+            source[at + a * n + h] = number[ONE] if a == top else number[ZERO]
 
 
 @jit(inner=True)
-def go_up(
-    form: SpotForm, own: Tables, side: Side, other: Side, player: Any, segment: Any, level: Any,
-    board: Any, mode: int, work: Work,
+def _go_up(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, mode: int,
+    reach: Any, value: Any, work: Work,
 ) -> None:  # fmt: skip
-    """Fills the player's values in a segment, from the other's reach and the values of the nodes
-    that lead onward."""
-    tree, n = form.tree, index(len(side.holding))
-    first, k = index(tree.first_node[segment]), index(tree.first_node[segment + ONE])
-    river = board - index(form.boards.first[level])
+    """Fills the player's values in the segment first .. end - 1, from the other's reach and the
+    values of the nodes that lead onward."""
+    nodes, source, k = form.nodes, seats.own.source, end
+    n, local = index(len(seats.side.cards)), index(form.boards[board, LOCAL])
     while k > first:
         k -= ONE
-        here, kind = k - first, tree.kind[k]
+        here, kind = k - first, nodes[k, KIND]
         if kind == ONWARD:
             continue
         if kind != DECISION:
-            reach = work.reach[level, index(tree.sequence[k, ONE - player])]
-            value, payoff = work.value[level, here], form.payoff[k, player]
+            row = reach[index(nodes[k, index(SEQUENCE) + ONE - player])]
             if kind == FOLD:
-                fold(side, other, payoff[0], reach, value, work.by_card)
+                paid = form.payoff[k, player, ZERO]
+                fold(seats.side, seats.other, paid, row, value[here], work.by_card)
             else:
-                show_down(side, other, river, payoff, reach, value, work.by_card)
+                paid = form.payoff[k, player]
+                show_down(seats.side, seats.other, local, paid, row, value[here], work.by_card)
             continue
-        child, count = index(tree.first_child[k]) - first, index(tree.n_actions[k])
-        if tree.player[k] != player:
-            value = work.value[level]
-            for h in range(n):
-                value[here, h] = value[child, h]
-            for a in range(ONE, count):
+        child, count = index(nodes[k, CHILD]) - first, index(nodes[k, ACTIONS])
+        mine = nodes[k, PLAYER] == player
+        if mine:
+            if mode == BEST:
+                _take_best(form, source, k, local, n, child, value, work.number)
+            _set_policy(form, source, k, local, n, work.policy, work.number)
+        for h in range(n):
+            value[here, h] = work.number[ZERO]
+        for a in range(count):
+            if mine:
+                for h in range(n):
+                    value[here, h] += work.policy[a, h] * value[child + a, h]
+            else:
                 for h in range(n):
                     value[here, h] += value[child + a, h]
-        elif mode == BEST:
-            _best(form, own, k, level, board, n, here, child, work)
-        else:
-            _set_policy(form, own, k, level, board, n, work)
-            _mean(work, level, here, child, count, n)
-            if mode == LEARN:
-                _update_regrets(form, own, k, level, board, n, here, child, work)
+        if mine and mode == LEARN:
+            total = work.policy[_TOTAL]
+            _update_regrets(
+                form, source, k, local, n, here, child, value, total, work.number
+            )
 
 
 @jit(inner=True)
-def _deal(reach: Any, side: Side, card: Any, out: Any) -> None:
+def _deal(cards: Any, card: Any, reach: Any, out: Any) -> None:
     """Fills `out` with the reach of holdings that do not have the next card."""
-    for h in range(index(len(side.holding))):
-        blocked = side.cards[h, 0] == card or side.cards[h, 1] == card
+    for h in range(index(len(cards))):
+        blocked = cards[h, 0] == card or cards[h, 1] == card
         out[h] = 0.0 if blocked else reach[h]
 
 
 @jit(inner=True)
 def _add_board(
-    form: SpotForm, side: Side, level: Any, board: Any, child: Any, below: Any, out: Any
+    boards: Any, side: KernelSide, board: Any, child: Any, below: Any, out: Any
 ) -> None:
     """Adds the values `below` on a board after `board`, for all next cards of its orbit."""
-    chance = form.boards.chance[level]
+    chance = 1.0 / boards[board, LEFT]
     for card in range(_CARDS):
-        if form.boards.child[board, card] != child:
+        if boards[board, index(NEXT_CARD) + card] != child:
             continue
-        image = side.image[index(form.boards.perm[board, card])]
-        for h in range(index(len(side.holding))):
+        image = side.image[index(boards[board, index(SUITS) + card])]
+        for h in range(index(len(side.cards))):
             if side.cards[h, 0] != card and side.cards[h, 1] != card:
                 out[h] += chance * below[index(image[h])]
 
 
 @jit(inner=True)
 def _visit(
-    form: SpotForm, own: Tables, others: Tables, side: Side, other: Side, player: Any,
-    segment: Any, level: Any, board: Any, mode: int, work: Work,
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, level: Any,
+    mode: int, work: Work,
 ) -> None:  # fmt: skip
     """Values of a segment on a board of the last or the last but one level, from the reach of its
     first node."""
-    tree, learn = form.tree, mode == LEARN
-    n, them = index(len(other.holding)), ONE - player
-    go_down(form, others, them, segment, level, board, n, learn, work)
-    if level + ONE < index(len(form.boards.chance)):
-        first = index(tree.first_node[segment])
-        for k in range(first, index(tree.first_node[segment + ONE])):
-            if tree.kind[k] != ONWARD:
-                continue
-            value, reach = work.value[level, k - first], work.reach[level]
-            for h in range(index(len(side.holding))):
-                value[h] = 0.0
-            for b in range(
-                index(form.boards.child_first[board]), index(form.boards.child_first[board + ONE])
-            ):
-                below, after = level + ONE, index(tree.next_segment[k])
-                row = reach[index(tree.sequence[k, them])]
-                _deal(row, other, form.boards.card[b], work.reach[below, ZERO])
-                go_down(form, others, them, after, below, b, n, learn, work)
-                go_up(form, own, side, other, player, after, below, b, mode, work)
-                _add_board(form, side, level, board, b, work.value[below, ZERO], value)
-    go_up(form, own, side, other, player, segment, level, board, mode, work)
+    nodes, boards, them, learn = form.nodes, form.boards, ONE - player, mode == LEARN
+    n, local = index(len(seats.other.cards)), index(boards[board, LOCAL])
+    reach, value = work.reach[level], work.value[level]
+    _go_down(form, seats.others, them, first, end, local, n, learn, reach, work)
+    for k in range(first, end):
+        if nodes[k, KIND] != ONWARD:
+            continue
+        out, low, high = value[k - first], index(nodes[k, NEXT]), index(nodes[k, NEXT_END])
+        for h in range(index(len(seats.side.cards))):
+            out[h] = 0.0
+        row, next_reach = reach[index(nodes[k, index(SEQUENCE) + them])], work.reach[level + ONE]
+        for b in range(index(boards[board, FIRST]), index(boards[board, END])):
+            _deal(seats.other.cards, boards[b, CARD], row, next_reach[ZERO])
+            local_b = index(boards[b, LOCAL])
+            _go_down(form, seats.others, them, low, high, local_b, n, learn, next_reach, work)
+            below = work.value[level + ONE]
+            _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
+            _add_board(boards, seats.side, board, b, below[ZERO], out)
+    _go_up(form, seats, player, first, end, board, mode, reach, value, work)
 
 
 @jit
-def start(
-    form: SpotForm, others: Tables, other: Side, player: int, learn: bool, work: Work
+def traverse(
+    form: SpotForm,
+    seats: Seats,
+    player: int,
+    mode: int,
+    part: int,
+    end: int,  # of the first segment
+    thread: int,
+    threads: int,
+    root: np.ndarray,  # [q, h]: the other's reach on the first street
+    below: np.ndarray,  # [boards after the first, nodes of the first segment, h]
+    work: Work,
 ) -> None:
-    """Fills the other's reach on the first street."""
-    n = index(len(other.holding))
-    for h in range(n):
-        work.reach[ZERO, ZERO, h] = other.weight[h]
-    go_down(form, others, index(1 - player), ZERO, ZERO, ZERO, n, learn, work)
+    """Part of a traversal. `START` fills the other's reach on the first street, from that of its
+    first node. `BOARDS` fills `below` on every `threads`-th board of the second street from
+    `thread` on, at nodes that lead onward. `FINISH` fills the values of the first street."""
+    nodes, boards, me = form.nodes, form.boards, index(player)
+    them, last, n = ONE - me, index(end), index(len(seats.side.cards))
+    first_board, last_board = index(boards[0, FIRST]), index(boards[0, END])
+    if part == START:
+        many, learn = index(len(seats.other.cards)), mode == LEARN
+        _go_down(form, seats.others, them, ZERO, last, ZERO, many, learn, root, work)
+    elif part == BOARDS:
+        b = first_board + index(thread)
+        while b < last_board:
+            for k in range(last):
+                if nodes[k, KIND] == ONWARD:
+                    row = root[index(nodes[k, index(SEQUENCE) + them])]
+                    _deal(seats.other.cards, boards[b, CARD], row, work.reach[ONE, ZERO])
+                    low, high = index(nodes[k, NEXT]), index(nodes[k, NEXT_END])
+                    _visit(form, seats, me, low, high, b, ONE, mode, work)
+                    for h in range(n):
+                        below[b - first_board, k, h] = work.value[ONE, ZERO, h]
+            b += index(threads)
+    else:
+        for k in range(last):
+            if nodes[k, KIND] == ONWARD:
+                value = work.value[ZERO, k]
+                for h in range(n):
+                    value[h] = 0.0
+                for b in range(first_board, last_board):
+                    _add_board(boards, seats.side, ZERO, b, below[b - first_board, k], value)
+        _go_up(form, seats, me, ZERO, last, ZERO, mode, root, work.value[ZERO], work)
 
 
-@jit
-def visit_boards(
-    form: SpotForm, own: Tables, others: Tables, side: Side, other: Side, player: int, mode: int,
-    root: np.ndarray, thread: int, threads: int, work: Work, out: np.ndarray,
-) -> None:  # fmt: skip
-    """Fills `out`, [boards of level 1, nodes of the first segment, holdings], for every
-    `threads`-th board from `thread` on, at nodes that lead onward. `root`: the other's reach on
-    the first street."""
-    tree, them = form.tree, ONE - index(player)
-    first = index(form.boards.child_first[ZERO])
-    last = index(form.boards.child_first[ONE])
-    b = first + index(thread)
-    while b < last:
-        for k in range(index(tree.first_node[ONE])):
-            if tree.kind[k] == ONWARD:
-                row = root[index(tree.sequence[k, them])]
-                _deal(row, other, form.boards.card[b], work.reach[ONE, ZERO])
-                after = index(tree.next_segment[k])
-                _visit(
-                    form, own, others, side, other, index(player), after, ONE, b, mode, work
-                )
-                for h in range(index(len(side.holding))):
-                    out[b - first, k, h] = work.value[ONE, ZERO, h]
-        b += index(threads)
-
-
-@jit
-def finish(
-    form: SpotForm, own: Tables, side: Side, other: Side, player: int, mode: int, work: Work,
-    below: np.ndarray,
-) -> None:  # fmt: skip
-    """Fills `work.value` of the first segment, from what `visit_boards` found."""
-    tree, n = form.tree, index(len(side.holding))
-    first = index(form.boards.child_first[ZERO])
-    last = index(form.boards.child_first[ONE])
-    for k in range(index(tree.first_node[ONE])):
-        if tree.kind[k] == ONWARD:
-            value = work.value[ZERO, k]
-            for h in range(n):
-                value[h] = 0.0
-            for b in range(first, last):
-                _add_board(form, side, ZERO, ZERO, b, below[b - first, k], value)
-    go_up(form, own, side, other, index(player), ZERO, ZERO, ZERO, mode, work)
+def new_work(n_levels: int, sequences: int, nodes: int, holdings: int, dtype: Any) -> Work:
+    return Work(
+        reach=np.zeros((n_levels, sequences, holdings), dtype=dtype),
+        value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
+        policy=np.zeros((MOST_ACTIONS + 2, holdings), dtype=dtype),
+        by_card=np.zeros(N_CARDS + 1),
+        number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
+    )

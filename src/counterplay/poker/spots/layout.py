@@ -11,8 +11,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from counterplay.poker.spots.betting import DECISION, SpotBetting, build_tree
+from counterplay.poker.spots.betting import DECISION, SpotBetting, SpotTree, build_tree
 from counterplay.poker.spots.cards import pair_weights, spot_cards
+from counterplay.poker.spots.columns import (
+    ACTIONS,
+    BASE,
+    CHILD,
+    FLOOR,
+    INFOSET,
+    KIND,
+    LEVEL,
+    NEXT,
+    NEXT_END,
+    NODE_COLUMNS,
+    PLAYER,
+    SEQUENCE,
+    SIZE,
+)
 from counterplay.poker.spots.kernels import SpotForm
 
 WORKSPACE = 1.2  # factor on the memory of the tables, for buffers
@@ -28,16 +43,17 @@ class SpotLayout:
         tree, self.named = build_tree(betting)
         self.boards, self.sides = spot_cards(board, weights, symmetric)
         self.tree, self.betting = tree, betting
-        nodes = len(tree.kind)
-        self.base, size = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
         self.n_boards = np.diff(self.boards.first)[tree.street]  # of each node
-        self.n_slots = [0, 0]
+        self.n_slots, self.n_infosets = [0, 0], 0
+        nodes = _columns(tree)
         for player in (0, 1):
             for k in self.decisions(player):
-                size[k] = tree.n_actions[k] * len(self.sides[player].holding)
-                self.base[k] = self.n_slots[player]
-                self.n_slots[player] += int(self.n_boards[k] * size[k])
-        self.form = SpotForm(tree, self.boards, tree.payoff, self.base, size)
+                many = int(self.n_boards[k]) * len(self.sides[player].holding)
+                nodes[k, SIZE] = tree.n_actions[k] * len(self.sides[player].holding)
+                nodes[k, BASE], nodes[k, INFOSET] = self.n_slots[player], self.n_infosets
+                self.n_slots[player] += int(self.n_boards[k] * nodes[k, SIZE])
+                self.n_infosets += many
+        self.form = SpotForm(nodes, self.boards.columns, tree.payoff, np.zeros(0))
         #: The sum of the weights of all pairs of holdings that can meet.
         self.total_weight = float(pair_weights(*self.sides).sum())
 
@@ -57,7 +73,8 @@ class SpotLayout:
         actions and holdings they have."""
         holdings = len(self.sides[player].holding)
         for k in self.decisions(player):
-            low, count, n = int(self.base[k]), int(self.tree.n_actions[k]), int(self.n_boards[k])
+            low, count = int(self.form.nodes[k, BASE]), int(self.tree.n_actions[k])
+            n = int(self.n_boards[k])
             yield k, slice(low, low + n * count * holdings), (n, count, holdings)
 
     def slots(self, one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -89,3 +106,19 @@ class SpotLayout:
         first = np.concatenate([[0], *counts])
         small = sum(self.n_slots) < 2**31
         return np.cumsum(first, dtype=np.int32 if small else np.int64)
+
+
+def _columns(tree: SpotTree) -> np.ndarray:
+    """Returns int64[n, columns]: the nodes as kernels read them, without their tables."""
+    nodes = np.zeros((len(tree.kind), NODE_COLUMNS), dtype=np.int64)
+    nodes[:, FLOOR] = -1
+    for column, values in (
+        (KIND, tree.kind), (PLAYER, tree.player), (LEVEL, tree.street), (CHILD, tree.first_child),
+        (ACTIONS, tree.n_actions), (SEQUENCE, tree.sequence[:, 0]),
+        (SEQUENCE + 1, tree.sequence[:, 1]),
+    ):  # fmt: skip
+        nodes[:, column] = values
+    onward = np.flatnonzero(tree.next_segment >= 0)
+    after = tree.next_segment[onward]
+    nodes[onward, NEXT], nodes[onward, NEXT_END] = tree.first_node[after], tree.first_node[after + 1]
+    return nodes
