@@ -76,6 +76,9 @@ if TYPE_CHECKING:
     from counterplay.poker.models.model import save_model as save_model
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
+    from counterplay.poker.spots.game import spot as spot
+    from counterplay.poker.spots.view import SpotView as SpotView
+    from counterplay.poker.spots.view import spot_view as spot_view
     from counterplay.poker.vector.policy import VectorPolicy as VectorPolicy
 
 # Loaded on first use, so that `import counterplay` costs nothing.
@@ -97,6 +100,7 @@ _WHERE = {
     "play_match": "core.match.play",
     "portfolio": "poker.adaptive.portfolio",
     "OpponentModel": "poker.models.model",
+    "SpotView": "poker.spots.view",
     "VectorPolicy": "poker.vector.policy",
     "bot": "poker.players",
     "learn_model": "poker.models.model",
@@ -145,6 +149,8 @@ _WHERE = {
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",
     "solve": "core.solvers.run",
+    "spot": "poker.spots.game",
+    "spot_view": "poker.spots.view",
     "version": "core.solvers.run",
 }
 __all__ = sorted(_WHERE)

@@ -94,13 +94,13 @@ class SpotState:
             street = len(self.board) - len(rules.board)
             sizes = (rules.raises if self.bets else rules.sizes)[street][me]
             pot = rules.pot + 2 * self.paid[other]
-            to = {
-                min(rules.stack, self.paid[other] + max(size * pot, self.last)) for size in sizes
-            }
+            chips = [size if rules.limit else size * pot for size in sizes]
+            least = max(self.last, rules.min_bet)
+            to = {min(rules.stack, self.paid[other] + max(chip, least)) for chip in chips}
             for t in sorted(to):
                 paid = (t, self.paid[1]) if me == 0 else (self.paid[0], t)
                 word = "raise" if self.paid[other] > self.paid[me] else "bet"
-                word = "all-in" if t >= rules.stack else word
+                word = "allin" if t >= rules.stack else word
                 new = replace(
                     self, paid=paid, acting=other, bets=self.bets + 1, last=t - self.paid[other]
                 )
@@ -152,6 +152,8 @@ class NaiveSpot:
     cap: int
     rake: float = 0.0
     rake_cap: float = float("inf")
+    min_bet: float = 0.0
+    limit: bool = False  # sizes are chips
     n_players: int = 2
 
     def root(self) -> SpotState:

@@ -29,7 +29,7 @@ def naive_game(game: Game) -> Game:
         "naive",
         NaiveSpot(
             board, betting.pot, betting.stack, ranges, betting.bets, betting.raises, cap,  # type: ignore[arg-type]
-            betting.rake, betting.rake_cap,
+            betting.rake, betting.rake_cap, betting.min_bet, betting.limit,
         ),
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ from counterplay.core.base.errors import BadParameter, positive, real, shown, wh
 STREETS = ("flop", "turn", "river")
 ALL_IN = float("inf")
 MOST_NODES = 100_000
+MOST_BETS = 100  # on one street
 MOST_SIZES = 10
 MOST_ACTIONS = MOST_SIZES + 2
 DEFAULT_CAP = 4
@@ -141,10 +142,13 @@ class _Builder:
             if state.kind == ONWARD:
                 self.starts.append((street + 1, state.paid, f"{names[k]}/", base + k))
             k += 1
-            if base + len(states) > MOST_NODES:
+            if base + len(states) > MOST_NODES or state.bets > MOST_BETS:
+                where = STREETS[3 - self.rules.n_streets + street]
+                many = f"has more than {MOST_NODES:,} nodes"
+                if state.bets > MOST_BETS:
+                    many = f"has more than {MOST_BETS} raises"
                 raise BadParameter(
-                    f"bets: the betting tree has more than {MOST_NODES:,} nodes on the "
-                    f"{STREETS[3 - self.rules.n_streets + street]}; give fewer or larger sizes, or "
+                    f"bets: the betting tree {many} on the {where}; give fewer or larger sizes, or "
                     f"a lower cap"
                 )
         columns["parent"] += parents
@@ -194,7 +198,7 @@ def _children(rules: SpotBetting, street: int, state: _State) -> list[tuple[str,
     if (rules.cap is None or state.bets < rules.cap) and paid[other] < rules.stack:
         for to in _targets(rules, street, state):
             new = (to, paid[1]) if me == 0 else (paid[0], to)
-            word = "all-in" if to >= rules.stack else "raise" if facing > 0 else "bet"
+            word = "allin" if to >= rules.stack else "raise" if facing > 0 else "bet"
             label = f"{word} {to - state.before:g}"  # a raise: to what on this street
             after = _State(other, new, state.bets + 1, to - paid[other], state.before)
             children.append((label, after))

@@ -54,6 +54,7 @@ class Boards(NamedTuple):
     first: np.ndarray  # int64[levels + 1]
     dealt: np.ndarray  # int64[boards, 5]: all public cards; -1 where there are fewer
     columns: np.ndarray  # int64[boards, columns]: see `columns.py`
+    suits: np.ndarray  # int64[g, 52]: image of each card under each suit permutation
 
 
 def parse_board(given: Any) -> list[int]:
@@ -155,7 +156,7 @@ def _boards(board: list[int], group: np.ndarray) -> Boards:
     dealt_cards = np.full((len(rows), FULL_BOARD), -1, dtype=np.int64)
     for b, row in enumerate(rows):
         dealt_cards[b, : len(row)] = row
-    return Boards(np.array(first[:-1], dtype=np.int64), dealt_cards, np.array(columns))
+    return Boards(np.array(first[:-1], dtype=np.int64), dealt_cards, np.array(columns), group)
 
 
 def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[np.ndarray]:

@@ -110,7 +110,7 @@ class SpotRegrets(RegretEngine):
             raise BadParameter("spots are solved on processors; leave out backend")
         if variant.predictive:
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
-        memory.require(layout.bytes_needed(compute.precision), "the tables of this spot")
+        memory.require(layout.bytes_needed(compute.precision), "solving this spot")
         self._layout, self._variant = layout, variant
         threads = thread_count(compute.threads)
         self._traversal = SpotTraversal(layout, compute.precision, threads, form)

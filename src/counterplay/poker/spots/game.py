@@ -105,7 +105,7 @@ class SpotRules:
         if sum(layout.n_slots) > MOST_LABELS:
             raise BadParameter(
                 f"this spot has {sum(layout.n_slots):,} slots, too many to be named one by one; "
-                f"look at one history: cp.spot_table, counterplay spot --show"
+                f"look at one history: cp.spot_view, counterplay show --betting"
             )
         infosets, slots = [], []
         for player in (0, 1):
