@@ -139,6 +139,10 @@ class FullWidth(Solver):
         """The last iterate, which predictions and lower bounds on probabilities change."""
         return Strategy(self.game, self._regrets.policy())
 
+    def exploitability(self) -> float:
+        own = self._regrets.exploitability
+        return super().exploitability() if own is None else float(own())
+
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
         for name, array in self.tables().items():

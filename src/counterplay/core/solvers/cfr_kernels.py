@@ -61,6 +61,7 @@ class RegretEngine:
     #: Every player's tables, in the game's numbering.
     tables: tuple[RegretTables, ...]
     replies: Any = None  # what computes best replies; None: one thread does
+    exploitability: Any = None  # a function, of an engine that measures its average itself
 
     def run(self, done: int, n: int) -> None:
         """Runs iterations done + 1 .. done + n."""

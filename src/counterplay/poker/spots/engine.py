@@ -21,8 +21,10 @@ from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr_kernels import CFRVariant, RegretEngine, iteration_weights
 from counterplay.poker.spots.columns import FLOOR
 from counterplay.poker.spots.kernels import (
+    BEST,
     BOARDS,
     FINISH,
+    FIXED,
     LEARN,
     NEGATIVE,
     POSITIVE,
@@ -46,9 +48,10 @@ class SpotTraversal:
         self, layout: SpotLayout, precision: str, threads: int, form: SpotForm | None = None
     ) -> None:
         self.layout, self.dtype = layout, PRECISIONS[precision]
-        given = form or layout.form
-        self.form = given._replace(
-            payoff=given.payoff.astype(self.dtype), floor=given.floor.astype(self.dtype)
+        #: Without locks, and with them.
+        self.forms = tuple(
+            one._replace(payoff=one.payoff.astype(self.dtype), floor=one.floor.astype(self.dtype))
+            for one in (layout.form, form or layout.form)
         )
         tree, first = layout.tree, layout.boards.first
         boards = int(first[2] - first[1]) if len(first) > 2 else 0
@@ -69,15 +72,18 @@ class SpotTraversal:
         for work in self._work:
             work.number[[WEIGHT, POSITIVE, NEGATIVE]] = weights
 
-    def run(self, player: int, tables: tuple[Tables, Tables], mode: int) -> np.ndarray:
-        """Returns [holdings]: the player's counterfactual values; changes what `mode` says."""
+    def run(
+        self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool = False
+    ) -> np.ndarray:
+        """Returns [holdings]: the player's counterfactual values; changes what `mode` says. If
+        `locked`, locks add to the strategies of the tables."""
         side, other = self.layout.sides[player], self.layout.sides[1 - player]
         seats = Seats(tables[player], tables[1 - player], side.kernel, other.kernel)
         self._root[0, : len(other.holding)] = other.weight
 
         def part(which: int, k: int = 0) -> None:
             traverse(
-                self.form, seats, player, mode, which, self._end, k, self.threads, self._root,
+                self.forms[locked], seats, player, mode, which, self._end, k, self.threads, self._root,
                 self._below, self._work[k],
             )  # fmt: skip
 
@@ -92,10 +98,12 @@ class SpotTraversal:
         values: np.ndarray = self._work[0].value[0, 0, : len(side.holding)]
         return values
 
-    def value(self, player: int, tables: tuple[Tables, Tables], mode: int) -> float:
+    def value(
+        self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool = False
+    ) -> float:
         """Returns the player's payoff per hand: by its strategy (`FIXED`), or the largest
         (`BEST`), which replaces `tables[player].source`."""
-        values = self.run(player, tables, mode).astype(np.float64)
+        values = self.run(player, tables, mode, locked).astype(np.float64)
         return float(values @ self.layout.sides[player].weight) / self.layout.total_weight
 
 
@@ -104,14 +112,16 @@ class SpotRegrets(RegretEngine):
 
     def __init__(
         self, layout: SpotLayout, variant: CFRVariant, compute: ComputeOptions,
-        form: SpotForm | None = None,
+        form: SpotForm | None = None, locked: int = -1,
     ) -> None:  # fmt: skip
+        """`form`: with the locks of player `locked`."""
         if compute.backend == "cuda":
             raise BadParameter("spots are solved on processors; leave out backend")
         if variant.predictive:
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
         memory.require(layout.bytes_needed(compute.precision), "solving this spot")
-        self._layout, self._variant = layout, variant
+        self._layout, self._variant, self._locked = layout, variant, locked
+        self._zero_sum = layout.betting.rake == 0.0
         threads = thread_count(compute.threads)
         self._traversal = SpotTraversal(layout, compute.precision, threads, form)
         one, two = (new_tables(layout, player, self._traversal.dtype) for player in (0, 1))
@@ -128,7 +138,20 @@ class SpotRegrets(RegretEngine):
         for t in range(done + 1, done + n + 1):
             self._traversal.set_weights(*iteration_weights(self._variant, t))
             for player in (0, 1):
-                self._traversal.run(player, self._tables, LEARN)
+                self._traversal.run(player, self._tables, LEARN, locked=True)
+
+    def exploitability(self) -> float:
+        """Returns what the players can gain by deviating from the average strategy, where locks
+        allow it."""
+        averages = [table._replace(source=table.strategy_sum) for table in self._tables]
+        total = 0.0
+        for player in (0, 1):
+            if not self._zero_sum:
+                total -= self._traversal.value(player, (averages[0], averages[1]), FIXED)
+            own = averages[player]._replace(source=np.zeros_like(averages[player].source))
+            pair = (own, averages[1]) if player == 0 else (averages[0], own)
+            total += self._traversal.value(player, pair, BEST, locked=player == self._locked)
+        return total
 
     def weights(self) -> np.ndarray:
         return self._layout.slots(*(tables.strategy_sum for tables in self._tables))
@@ -141,7 +164,7 @@ class SpotRegrets(RegretEngine):
 
     def _current(self, player: int) -> np.ndarray:
         """Returns a player's table of current probabilities."""
-        source, form = self._tables[player].source, self._traversal.form
+        source, form = self._tables[player].source, self._traversal.forms[True]
         out = np.empty(len(source))
         for k, where, shape in self._layout.blocks(player):
             share = np.maximum(source[where], 0.0).reshape(shape).astype(np.float64)

@@ -30,7 +30,7 @@ from counterplay.poker.spots.columns import (
 )
 from counterplay.poker.spots.kernels import SpotForm
 
-WORKSPACE = 1.2  # factor on the memory of the tables, for buffers
+WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
 
 
 class SpotLayout:
@@ -63,10 +63,10 @@ class SpotLayout:
         return np.flatnonzero(acts).tolist()
 
     def bytes_needed(self, precision: str) -> float:
-        """Returns about the memory that solving takes: regrets and averages in a precision, and
-        the strategy in double precision with the numbers of its slots."""
+        """Returns about the memory that solving takes: regrets and averages in a precision, and at
+        the end the strategy in double precision, with what it is made from."""
         total = sum(self.n_slots)
-        return WORKSPACE * total * (2 * (8 if precision == "double" else 4) + 8 + 4)
+        return WORKSPACE * total * (2 * (8 if precision == "double" else 4) + 4 * 8)
 
     def blocks(self, player: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
         """Yields a player's nodes, where their slots are among the player's, and how many boards,
