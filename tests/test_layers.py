@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 #: package imports only from itself and from those before it.
 ROOMS = {
     "core": "base kernels forms parallel games evaluation solvers responses match",
-    "poker": "cards betting abstraction holdem vector histories bots models players match adaptive "
+    "poker": "cards betting abstraction holdem vector spots histories bots models players match adaptive "
     "acpc",
     "app": "reproduction web cli",
 }

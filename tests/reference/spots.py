@@ -129,9 +129,7 @@ class SpotState:
         if self.folded >= 0:
             lost = self.folded
         else:
-            one, two = (
-                strength((*self.board, hand[:2], hand[2:])) for hand in self.hands
-            )
+            one, two = (strength((*self.board, hand[:2], hand[2:])) for hand in self.hands)
             if one == two:
                 return -rake / 2, -rake / 2
             lost = 0 if one < two else 1

@@ -18,10 +18,7 @@ def naive_game(game: Game) -> Game:
     betting = rules.betting
     board = tuple(card_text(c) for c in rules.board)
     ranges = tuple(
-        {
-            holding_text(int(h)): float(w)
-            for h, w in zip(side.holding, side.weight, strict=True)
-        }
+        {holding_text(int(h)): float(w) for h, w in zip(side.holding, side.weight, strict=True)}
         for side in rules.layout.sides
     )
     cap = 100 if betting.cap is None else betting.cap

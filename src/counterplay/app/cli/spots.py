@@ -51,7 +51,8 @@ def spot(
     rake: Annotated[float, Option(help="Share of the pot that the house takes, as 0.05.")] = 0.0,
     rake_cap: Annotated[float | None, Option(help="Chips of rake at most.")] = None,
     algorithm: Annotated[
-        str, Option("-a", "--algorithm", help="dcfr, cfr+ or cfr, in vector form.")
+        str,
+        Option("-a", "--algorithm", help="One of the CFR family, in vector form: dcfr, cfr+, ..."),
     ] = "dcfr",
     target: Annotated[
         float | None,

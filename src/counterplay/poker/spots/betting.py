@@ -93,10 +93,10 @@ class _State(NamedTuple):
 
 def build_tree(rules: SpotBetting) -> tuple[SpotTree, Named]:
     """Returns the public tree of the betting; `BadParameter` if it is too large."""
-    return _Builder(rules).build()
+    return _TreeBuilder(rules).build()
 
 
-class _Builder:
+class _TreeBuilder:
     def __init__(self, rules: SpotBetting) -> None:
         self.rules = rules
         self.columns: dict[str, list[Any]] = {name: [] for name in SpotTree._fields}
@@ -207,7 +207,7 @@ def _children(rules: SpotBetting, street: int, state: _State) -> list[tuple[str,
 
 def _targets(rules: SpotBetting, street: int, state: _State) -> list[float]:
     """Returns what the player may have paid in all after a bet or raise, without repetition."""
-    me, paid, facing = state.player, state.paid, state.paid[1 - state.player]
+    me, facing = state.player, state.paid[1 - state.player]
     sizes = (rules.raises if state.bets else rules.bets)[street][me]
     pot = rules.pot + 2 * facing
     found: set[float] = set()
@@ -239,9 +239,7 @@ def parse_sizes(given: Any, what: str, n_streets: int, limit: bool) -> Any:
     missing = [street for street in streets if street not in by_street]
     if missing:
         raise BadParameter(f"{what}: no sizes for the {missing[0]}")
-    return tuple(
-        _by_player(by_street[street], f"{what}: {street}", limit) for street in streets
-    )
+    return tuple(_by_player(by_street[street], f"{what}: {street}", limit) for street in streets)
 
 
 def _by_player(given: Any, what: str, limit: bool) -> tuple[tuple[float, ...], ...]:

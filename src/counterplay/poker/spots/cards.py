@@ -2,8 +2,8 @@
 
 Level k has the boards of the spot's k-th street; level 0 is the given one. Suit permutations that
 map the given board and both ranges to themselves map next cards to each other: of each such orbit
-one card leads to a board, and the column `SUITS` has for every card the permutation to it. Values of a
-holding on another board of the orbit are those of its image on the board that is traversed.
+one card leads to a board, and the column `SUITS` has for every card the permutation to it. Values
+of a holding on another board of the orbit are those of its image on the board that is traversed.
 
 Each player has the holdings of its range that share no card with the given board. A holding that
 shares a card with a later board keeps its place there, with a reach of zero.
@@ -40,7 +40,7 @@ from counterplay.poker.vector.suit_permutations import FULL_DECK, suit_permutati
 FULL_BOARD = 5
 
 
-class Side(NamedTuple):
+class SpotSide(NamedTuple):
     """One player's n holdings."""
 
     holding: np.ndarray  # int64[n]
@@ -48,7 +48,7 @@ class Side(NamedTuple):
     kernel: KernelSide
 
 
-class Boards(NamedTuple):
+class SpotBoards(NamedTuple):
     """The boards of level k have numbers first[k] .. first[k + 1] - 1."""
 
     first: np.ndarray  # int64[levels + 1]
@@ -80,7 +80,7 @@ def board_text(board: Any) -> str:
 
 def spot_cards(
     board: list[int], weights: tuple[np.ndarray, np.ndarray], symmetric: bool
-) -> tuple[Boards, tuple[Side, Side]]:
+) -> tuple[SpotBoards, tuple[SpotSide, SpotSide]]:
     """Returns the boards of a spot, and both players' holdings."""
     free = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     for k, weight in enumerate(weights, 1):
@@ -109,7 +109,7 @@ def spot_cards(
     return boards, (sides[0], sides[1])
 
 
-def pair_weights(one: Side, other: Side) -> np.ndarray:
+def pair_weights(one: SpotSide, other: SpotSide) -> np.ndarray:
     """Returns float64[n]: each holding's weight times that of the other player's holdings without a
     common card."""
     by_card, mine, theirs = np.zeros(N_CARDS), one.kernel.cards, other.kernel.cards
@@ -122,17 +122,17 @@ def pair_weights(one: Side, other: Side) -> np.ndarray:
 
 def _side(
     own: np.ndarray, other: np.ndarray, weight: np.ndarray, group: np.ndarray, ranked: np.ndarray
-) -> Side:
+) -> SpotSide:
     place = np.full(N_HOLDINGS, -1, dtype=np.int64)
     place[other] = np.arange(len(other))
     table = np.column_stack([HOLDING_CARDS[own].astype(np.int64), place[own]])
     place[:] = -1
     place[own] = np.arange(len(own))
     image = np.ascontiguousarray(place[group[:, own]])
-    return Side(own, weight[own], KernelSide(np.ascontiguousarray(table), image, ranked))
+    return SpotSide(own, weight[own], KernelSide(np.ascontiguousarray(table), image, ranked))
 
 
-def _boards(board: list[int], group: np.ndarray) -> Boards:
+def _boards(board: list[int], group: np.ndarray) -> SpotBoards:
     """Returns all boards, level by level; `group`: the suit permutations of the spot."""
     rows, stable, columns = [board], [np.arange(len(group))], []
     first = [0, 1]
@@ -156,7 +156,7 @@ def _boards(board: list[int], group: np.ndarray) -> Boards:
     dealt_cards = np.full((len(rows), FULL_BOARD), -1, dtype=np.int64)
     for b, row in enumerate(rows):
         dealt_cards[b, : len(row)] = row
-    return Boards(np.array(first[:-1], dtype=np.int64), dealt_cards, np.array(columns), group)
+    return SpotBoards(np.array(first[:-1], dtype=np.int64), dealt_cards, np.array(columns), group)
 
 
 def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[np.ndarray]:

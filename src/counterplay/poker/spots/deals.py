@@ -1,5 +1,7 @@
-"""`SpotGame`: the form that sampling kernels and matches play on. Holdings are drawn from the ranges
-and the rest of the board from the deck, all at the start of a hand."""
+"""`SpotGame`: the form that sampling kernels and matches play on.
+
+Holdings are drawn from the ranges and the rest of the board from the deck, all at the start of a
+hand."""
 
 from __future__ import annotations
 
@@ -141,9 +143,7 @@ def _draw(form: SpotGame, number: np.ndarray, rng: np.ndarray) -> None:
     other = mine
     while True:
         other = _find(form.weight, uniform(rng) * last)
-        if not (
-            _holds(one, mine, two.cards[other, 0]) or _holds(one, mine, two.cards[other, 1])
-        ):
+        if not (_holds(one, mine, two.cards[other, 0]) or _holds(one, mine, two.cards[other, 1])):
             break
     number[index(_HOLDING)], number[index(_HOLDING + 1)] = mine, other
     number[index(_BOARD)] = 0

@@ -83,8 +83,8 @@ class SpotTraversal:
 
         def part(which: int, k: int = 0) -> None:
             traverse(
-                self.forms[locked], seats, player, mode, which, self._end, k, self.threads, self._root,
-                self._below, self._work[k],
+                self.forms[locked], seats, player, mode, which, self._end, k, self.threads,
+                self._root, self._below, self._work[k],
             )  # fmt: skip
 
         part(START)

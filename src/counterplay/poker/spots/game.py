@@ -180,7 +180,9 @@ GAME = GameSpec(
     "spot",
     _make,
     "a position of hold'em after the flop, any board, ranges, stacks and bet sizes",
-    ("spot(board='QsJh2c5d8s',pot=20,stacks=90,ranges=('22+,A2s+,KTo+:0.5','random'),bets='50,100')",),
+    (
+        "spot(board='QsJh2c5d8s',pot=20,stacks=90,ranges=('22+,A2s+,KTo+:0.5','random'),bets='50,100')",
+    ),
     arguments=lambda rules: rules.arguments,
 )
 

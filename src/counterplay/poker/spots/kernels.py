@@ -237,9 +237,7 @@ def _go_up(
                     value[here, h] += value[child + a, h]
         if mine and mode == LEARN:
             total = work.policy[_TOTAL]
-            _update_regrets(
-                form, source, k, local, n, here, child, value, total, work.number
-            )
+            _update_regrets(form, source, k, local, n, here, child, value, total, work.number)
 
 
 @jit(inner=True)
@@ -251,9 +249,7 @@ def _deal(cards: Any, card: Any, reach: Any, out: Any) -> None:
 
 
 @jit(inner=True)
-def _add_board(
-    boards: Any, side: KernelSide, board: Any, child: Any, below: Any, out: Any
-) -> None:
+def _add_board(boards: Any, side: KernelSide, board: Any, child: Any, below: Any, out: Any) -> None:
     """Adds the values `below` on a board after `board`, for all next cards of its orbit."""
     chance = 1.0 / boards[board, LEFT]
     for card in range(_CARDS):

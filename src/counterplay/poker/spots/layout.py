@@ -120,5 +120,8 @@ def _columns(tree: SpotTree) -> np.ndarray:
         nodes[:, column] = values
     onward = np.flatnonzero(tree.next_segment >= 0)
     after = tree.next_segment[onward]
-    nodes[onward, NEXT], nodes[onward, NEXT_END] = tree.first_node[after], tree.first_node[after + 1]
+    nodes[onward, NEXT], nodes[onward, NEXT_END] = (
+        tree.first_node[after],
+        tree.first_node[after + 1],
+    )
     return nodes

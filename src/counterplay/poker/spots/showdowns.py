@@ -30,7 +30,9 @@ class KernelSide(NamedTuple):
 
 
 @jit(inner=True)
-def fold(side: KernelSide, other: KernelSide, payoff: Any, reach: Any, value: Any, by_card: Any) -> None:
+def fold(
+    side: KernelSide, other: KernelSide, payoff: Any, reach: Any, value: Any, by_card: Any
+) -> None:
     """Fills the values of a fold: the other's reach without common cards, times the payoff."""
     for c in range(_CARDS + ONE):
         by_card[c] = 0.0
@@ -78,7 +80,13 @@ def _add_sorted(
 
 @jit(inner=True)
 def show_down(
-    side: KernelSide, other: KernelSide, river: Any, payoff: Any, reach: Any, value: Any, by_card: Any
+    side: KernelSide,
+    other: KernelSide,
+    river: Any,
+    payoff: Any,
+    reach: Any,
+    value: Any,
+    by_card: Any,
 ) -> None:
     """Fills the values of a showdown: `payoff` has those for losing, splitting and winning."""
     lost, split, won = payoff[0], payoff[1], payoff[2]

@@ -76,7 +76,6 @@ class SpotView(Tabular):
             columns[action] = self.policy[:, k].tolist()
         return columns
 
-
     def _cells(self) -> Iterator[tuple[int, int, str, list[float]]]:
         """Row, column, class and probabilities of the cells of the 13 × 13 grid, aces first; none
         of a class that does not come here."""
@@ -163,9 +162,7 @@ def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
     names = tuple(holding_text(int(h)) for h in side.holding[live])
     actions = tuple(layout.named.actions[node])
     whole = board_text([*rules.board, *dealt])
-    return SpotView(
-        rules.history(node), whole, player, actions, names, reach[live], policy[live]
-    )
+    return SpotView(rules.history(node), whole, player, actions, names, reach[live], policy[live])
 
 
 def find_node(rules: Any, history: str) -> int:
@@ -213,9 +210,7 @@ def _dealt(rules: Any, street: int, board: str) -> list[int]:
     return given[n:]
 
 
-def _policy_at(
-    layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]
-) -> np.ndarray:
+def _policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]) -> np.ndarray:
     """float64[holdings, actions]: the probabilities at a node, after those of the cards `dealt`
     that lie there."""
     player, street = int(layout.tree.player[node]), int(layout.tree.street[node])
