@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -29,7 +29,7 @@ def five_card_rank(cards: tuple[str, ...]) -> tuple[Any, ...]:
     return (category, *order[:1]) if straight and category in (4, 8) else (category, *order)
 
 
-@lru_cache(maxsize=None)
+@cache
 def strength(cards: tuple[str, ...]) -> tuple[Any, ...]:
     return max(five_card_rank(five) for five in combinations(cards, 5))
 

@@ -97,9 +97,9 @@ def test_a_view_shows_a_decision() -> None:
     assert "<table>" in view._repr_html_()
     with pytest.raises(BadStrategy, match="cannot hold 'QsQh'"):
         view.at("QsQh")
-    with pytest.raises(BadParameter, match="no decision after 'bet 11'.*'bet 10'"):
+    with pytest.raises(BadParameter, match=r"no decision after 'bet 11'.*'bet 10'"):
         cp.spot_view(strategy, "bet 11")
-    with pytest.raises(BadParameter, match="^board: 'QsJh2c5d9s' is not"):
+    with pytest.raises(BadParameter, match=r"^board: 'QsJh2c5d9s' is not"):
         cp.spot_view(strategy, "start", "QsJh2c5d9s")
 
 
@@ -148,7 +148,7 @@ def test_bad_input_is_one_sentence(options: dict[str, Any], problem: str) -> Non
 def test_memory_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.01")
     game = spot("QsJh2c5d", 20, stacks=90, bets="33,75,150,allin")
-    with pytest.raises(TooLarge, match="solving this spot needs about .* GB of memory"):
+    with pytest.raises(TooLarge, match=r"solving this spot needs about .* GB of memory"):
         cp.solve(game, iterations=1)
 
 

@@ -55,5 +55,5 @@ def test_a_bad_text_is_one_sentence(text: str, problem: str) -> None:
 
 @pytest.mark.parametrize("given", ["QQ", ("QQ",), None, ("QQ", 3), ("QQ", [1.0]), 7])
 def test_ranges_are_two(given: object) -> None:
-    with pytest.raises(BadParameter, match="^ranges"):
+    with pytest.raises(BadParameter, match=r"^ranges"):
         parse_ranges(given)

@@ -52,7 +52,7 @@ def spot(
     rake_cap: Annotated[float | None, Option(help="Chips of rake at most.")] = None,
     algorithm: Annotated[
         str,
-        Option("-a", "--algorithm", help="One of the CFR family, in vector form: dcfr, cfr+, ..."),
+        Option("-a", "--algorithm", help="Of the CFR family, in vector form: dcfr, cfr+, ..."),
     ] = "dcfr",
     target: Annotated[
         float | None,

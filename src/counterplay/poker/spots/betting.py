@@ -93,10 +93,10 @@ class _State(NamedTuple):
 
 def build_tree(rules: SpotBetting) -> tuple[SpotTree, Named]:
     """Returns the public tree of the betting; `BadParameter` if it is too large."""
-    return _TreeBuilder(rules).build()
+    return _SpotTreeBuilder(rules).build()
 
 
-class _TreeBuilder:
+class _SpotTreeBuilder:
     def __init__(self, rules: SpotBetting) -> None:
         self.rules = rules
         self.columns: dict[str, list[Any]] = {name: [] for name in SpotTree._fields}

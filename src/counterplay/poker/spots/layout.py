@@ -90,7 +90,7 @@ class SpotLayout:
     def table(self, player: int, slots: np.ndarray, dtype: type) -> np.ndarray:
         """Returns a player's part of an array of slots as a table."""
         own = slots[self.n_slots[0] * player :][: self.n_slots[player]]
-        out = np.empty(self.n_slots[player], dtype=dtype)
+        out: np.ndarray = np.empty(self.n_slots[player], dtype=dtype)
         for _, where, (boards, actions, holdings) in self.blocks(player):
             rows = own[where].reshape(boards, holdings, actions)
             out[where] = rows.transpose(0, 2, 1).ravel()

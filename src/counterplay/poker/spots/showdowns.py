@@ -30,9 +30,7 @@ class KernelSide(NamedTuple):
 
 
 @jit(inner=True)
-def fold(
-    side: KernelSide, other: KernelSide, payoff: Any, reach: Any, value: Any, by_card: Any
-) -> None:
+def fold(side: Any, other: Any, payoff: Any, reach: Any, value: Any, by_card: Any) -> None:
     """Fills the values of a fold: the other's reach without common cards, times the payoff."""
     for c in range(_CARDS + ONE):
         by_card[c] = 0.0
@@ -50,7 +48,7 @@ def fold(
 
 @jit(inner=True)
 def _add_sorted(
-    side: KernelSide, other: KernelSide, river: Any, upward: bool, factor: Any, reach: Any, value: Any,
+    side: Any, other: Any, river: Any, upward: bool, factor: Any, reach: Any, value: Any,
     by_card: Any,
 ) -> None:  # fmt: skip
     """Adds to the values of the live holdings the other's reach of weaker holdings (`upward`) or
@@ -80,8 +78,8 @@ def _add_sorted(
 
 @jit(inner=True)
 def show_down(
-    side: KernelSide,
-    other: KernelSide,
+    side: Any,
+    other: Any,
     river: Any,
     payoff: Any,
     reach: Any,

@@ -219,7 +219,8 @@ def _policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[in
     local = board - int(layout.boards.first[street])
     low = layout.n_slots[0] * player + int(layout.form.nodes[node, BASE]) + local * many * count
     rows: np.ndarray = strategy.probabilities[low : low + many * count].reshape(many, count)
-    return rows[image]
+    seen: np.ndarray = rows[image]
+    return seen
 
 
 def seen_as(layout: SpotLayout, player: int, dealt: list[int]) -> tuple[int, np.ndarray]:
