@@ -77,6 +77,9 @@ if TYPE_CHECKING:
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
     from counterplay.poker.spots.game import spot as spot
+    from counterplay.poker.spots.responses import LockedResponse as LockedResponse
+    from counterplay.poker.spots.responses import lock_frontier as lock_frontier
+    from counterplay.poker.spots.responses import respond_to_locks as respond_to_locks
     from counterplay.poker.spots.view import SpotView as SpotView
     from counterplay.poker.spots.view import spot_view as spot_view
     from counterplay.poker.vector.policy import VectorPolicy as VectorPolicy
@@ -100,6 +103,7 @@ _WHERE = {
     "play_match": "core.match.play",
     "portfolio": "poker.adaptive.portfolio",
     "OpponentModel": "poker.models.model",
+    "LockedResponse": "poker.spots.responses",
     "SpotView": "poker.spots.view",
     "VectorPolicy": "poker.vector.policy",
     "bot": "poker.players",
@@ -137,6 +141,7 @@ _WHERE = {
     "CHANCE": "core.forms.tree",
     "TERMINAL": "core.forms.tree",
     "load": "core.forms.registry",
+    "lock_frontier": "poker.spots.responses",
     "save_game": "core.games.gambit_write",
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
@@ -145,6 +150,7 @@ _WHERE = {
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",
     "respond": "core.responses.respond",
+    "respond_to_locks": "poker.spots.responses",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",

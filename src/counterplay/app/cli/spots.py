@@ -64,6 +64,20 @@ def spot(
     at: Annotated[
         str, Option("--at", help="Print the decision after these actions, such as 'check-bet 10'.")
     ] = "start",
+    locks: Annotated[
+        Path | None,
+        Option(help="Respond to a player who plays as this file (TOML) says; see the how-to."),
+    ] = None,
+    trust: Annotated[
+        float | None, Option(help="With --locks: a factor of their trust, from 0 to 1 (default).")
+    ] = None,
+    max_risk: Annotated[
+        float | None,
+        Option(help="With --locks: the trust is chosen; this loss at most, percent of the pot."),
+    ] = None,
+    frontier: Annotated[
+        bool, Option("--frontier", help="With --locks: payoff and risk at several trusts.")
+    ] = False,
     folder: opt.NewRun = None,
     resume: opt.Resume = None,
     as_json: opt.AsJson = False,
@@ -76,8 +90,11 @@ def spot(
     it stops.
     """
     from counterplay.core.solvers import run as runs
+    from counterplay.core.solvers.algorithms import options_of
     from counterplay.poker.spots.view import find_node
 
+    if target is not None and not 0 < target < math.inf:
+        raise BadParameter(f"--target is percent of the pot, above 0, not {target:g}")
     if resume is not None:
         opt.refuse_but_limits(context, None, ["at"])
         from counterplay.core.forms.registry import recorded_game
@@ -98,14 +115,25 @@ def spot(
                 board, pot, stacks, (first, second), bets, limit, raises=raises, cap=cap,
                 min_bet=min_bet, rake=rake, rake_cap=rake_cap,
             )  # fmt: skip
+        if locks is not None:
+            opt.refuse_given(
+                context, ["algorithm", "iterations", "seconds"],
+                "with --locks each game is solved by dcfr to --target",
+            )  # fmt: skip
+            _locked(game, locks, trust, max_risk, frontier, target, option, at, folder, as_json)
+            return
+        opt.refuse_given(context, ["trust", "max_risk", "frontier"], "they go with --locks")
         folder = folder or display.new_folder(game.name, algorithm, 0)
         display.check_new_run(folder)
+        if "threads" not in options_of(algorithm):
+            raise BadParameter(
+                f"{algorithm} does not solve spots in vector form; take dcfr or cfr+"
+            )
         options = {"threads": "auto"} | opt.read_options(option)
+        find_node(game.rules, at)
         _say_size(game, options)
         work = partial(runs.solve, game, algorithm, folder=folder, **options)
     find_node(game.rules, at)
-    if target is not None and not 0 < target < math.inf:
-        raise BadParameter(f"--target is percent of the pot, above 0, not {target:g}")
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": None}
     if target is not None or not (iterations or seconds):
         limits["target"] = (target or DEFAULT_PERCENT) / 100 * game.rules.pot
@@ -115,6 +143,50 @@ def spot(
     hint = display.resume_hint("spot", folder)
     resumed = resume is not None and not as_json
     display.run_in_folder(work, folder, hint, report, limits, resumed=resumed)
+
+
+def _locked(
+    game: Any, locks: Path, trust: float | None, max_risk: float | None, frontier: bool,
+    target: float | None, option: list[str] | None, at: str, folder: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Responds to locks, and prints payoffs and risks."""
+    from counterplay.poker.spots.responses import lock_frontier, respond_to_locks
+    from counterplay.poker.spots.view import find_node
+
+    pot, options = game.rules.pot, opt.read_options(option)
+    find_node(game.rules, at)
+    if target is not None:
+        options["percent"] = target
+    if frontier and (trust is not None or max_risk is not None):
+        raise BadParameter("--frontier has several trusts; leave out --trust and --max-risk")
+    if frontier and folder is not None:
+        raise BadParameter("--frontier saves no strategy; leave out --out")
+    if folder is not None:
+        display.check_new_run(folder)
+    with display.share_progress("responding") as progress:
+        tell: Any = {"progress": lambda text: progress(0.0, text)}
+        if frontier:
+            found = lock_frontier(game, locks, **tell, **options)
+        else:
+            chips = None if max_risk is None else max_risk / 100 * pot
+            found = [respond_to_locks(game, locks, trust=trust, max_risk=chips, **tell, **options)]
+    if folder is not None:
+        found[0].strategy.save(folder / "strategy.npz")
+    if as_json:
+        names = ("trust", "payoff", "worst_case", "value", "gain", "risk", "exploitability")
+        rows = [{name: getattr(one, name) for name in names} for one in found]
+        print_json({"game": game.name, "player": found[0].player + 1, "responses": rows})
+        return
+    responder = game.seat(found[0].player)
+    out.print(f"{responder} responds; chips per hand, and percent of the pot:")
+    out.print(f"{'trust':>6}  {'payoff':>9}  {'gain':>17}  {'risk':>17}")
+    for one in found:
+        pair = "  ".join(f"{x:9.4f} {100 * x / pot:6.2f}%" for x in (one.gain, one.risk))
+        out.print(f"{one.trust:6.3f}  {one.payoff:9.4f}  {pair}")
+    if not frontier:
+        print_view(found[0].strategy, at, "")
+    if folder is not None:
+        out.print(f"saved in {folder}")
 
 
 def _game(*given: Any, **options: Any) -> Any:
@@ -129,7 +201,7 @@ def _say_size(game: Any, options: dict[str, Any]) -> None:
     boards = int(layout.boards.first[-1])
     err.print(
         f"{len(layout.tree.kind):,} betting histories, {boards:,} boards, "
-        f"{layout.n_infosets:,} information sets; about {size / 1e6:,.0f} MB of memory"
+        f"{layout.n_infosets:,} information sets; about {max(size / 1e6, 1):,.0f} MB of memory"
     )
 
 

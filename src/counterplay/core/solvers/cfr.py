@@ -105,7 +105,7 @@ class FullWidth(Solver):
         compute.check(any_precision=own is not None)
         self._regrets: RegretEngine
         if own is not None:  # of rules with a form of their own
-            self._regrets = own(variant, compute)
+            self._regrets = own(variant, compute, self.problem)
             return
         if game.n_players != 2:
             if compute.options:

@@ -20,6 +20,7 @@ from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import GAMES, GameSpec
 from counterplay.core.parallel.full_width import ComputeOptions
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.cfr_kernels import CFRVariant
 from counterplay.poker.spots.betting import DECISION, DEFAULT_CAP, sizes_text, spot_betting
 from counterplay.poker.spots.cards import board_text, parse_board
@@ -91,11 +92,16 @@ class SpotRules:
         ends = (text.replace("/", "-").strip("-").split("-") for text in histories if text)
         return max(len(end) for end in ends)
 
-    def regret_minimiser(self, variant: CFRVariant, compute: ComputeOptions) -> Any:
-        """Returns the engine of CFR in vector form."""
+    def regret_minimiser(
+        self, variant: CFRVariant, compute: ComputeOptions, problem: Problem
+    ) -> Any:
+        """Returns the engine of CFR in vector form; `problem.form`: the
+        form with locks, and whose they are."""
         from counterplay.poker.spots.engine import SpotRegrets
 
-        return SpotRegrets(self.layout, variant, compute)
+        if not problem.transformed:
+            return SpotRegrets(self.layout, variant, compute)
+        return SpotRegrets(self.layout, variant, compute, *problem.form)
 
     def form(self) -> SpotGame:
         return spot_game(self.layout)

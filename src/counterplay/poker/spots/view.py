@@ -147,16 +147,10 @@ def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
     rules = strategy.game.rules
     layout: SpotLayout = rules.layout
     node = find_node(rules, history)
-    path = _path(layout, node)
     player = int(layout.tree.player[node])
     dealt = _dealt(rules, int(layout.tree.street[node]), board)
-    reach = layout.sides[player].weight.copy()
-    policy = np.zeros((0, 0))
-    for k, action in path:
-        if int(layout.tree.player[k]) == player:
-            policy = _policy_at(layout, strategy, k, dealt)
-            if action >= 0:
-                reach = reach * policy[:, action]
+    policy = policy_at(layout, strategy, node, dealt)
+    reach = node_reach(layout, strategy, node, player, dealt)
     side = layout.sides[player]
     live = ~np.isin(side.kernel.cards[:, :2], dealt).any(axis=1)
     names = tuple(holding_text(int(h)) for h in side.holding[live])
@@ -210,7 +204,20 @@ def _dealt(rules: Any, street: int, board: str) -> list[int]:
     return given[n:]
 
 
-def _policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]) -> np.ndarray:
+def node_reach(
+    layout: SpotLayout, strategy: Strategy, node: int, player: int, dealt: list[int]
+) -> np.ndarray:
+    """float64[holdings]: a player's weights times the probabilities of its own actions before a
+    node; 0 for holdings with a card of the board."""
+    side = layout.sides[player]
+    reach = np.where(np.isin(side.kernel.cards[:, :2], dealt).any(axis=1), 0.0, side.weight)
+    for k, action in _path(layout, node)[:-1]:
+        if int(layout.tree.player[k]) == player and action >= 0:
+            reach = reach * policy_at(layout, strategy, k, dealt)[:, action]
+    return reach
+
+
+def policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]) -> np.ndarray:
     """float64[holdings, actions]: the probabilities at a node, after those of the cards `dealt`
     that lie there."""
     player, street = int(layout.tree.player[node]), int(layout.tree.street[node])
