@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_payoff_and_risk_grow_with_trust() -> None:
     locks = {"player": 2, "lock": [{"after": "bet 10", "frequency": {"fold": 0.8}}]}
     found = cp.lock_frontier(game, locks, (0.0, 0.3, 0.6, 0.9, 1.0), percent=percent)
     slack = percent / 100 * 20
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         assert other.payoff >= one.payoff - slack
         assert other.risk >= one.risk - slack
     assert found[0].risk <= slack

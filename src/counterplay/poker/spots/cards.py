@@ -170,7 +170,7 @@ def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[np.ndarray]:
     for r, river in enumerate(rivers):
         seven[:, 2:] = river
         strengths(seven, masks, strength)
-        dead: np.ndarray = np.isin(seven[:, :2], river).any(axis=1)
+        dead = np.asarray(np.isin(seven[:, :2], river).any(axis=1))
         strength[dead] = np.iinfo(np.int64).max
         rank = np.unique(strength, return_inverse=True)[1]
         for k in (0, 1):

@@ -8,8 +8,8 @@ decisions and 0 elsewhere, at t = 0 an equilibrium.
 A response is judged in the original spot by two numbers. `payoff`: what it gets from a player who
 follows the locks and is otherwise the worst for it. `risk`: how far below the value of the spot its
 worst case lies, against a player who follows nothing. The largest payoff is that of trust 1, which
-is a best response in the locked game, and the risk of trust 0 is zero, both up to the exploitability
-at which solving stopped.
+is a best response in the locked game, and the risk of trust 0 is zero, both up to the
+exploitability at which solving stopped.
 """
 
 from __future__ import annotations
