@@ -77,6 +77,10 @@ if TYPE_CHECKING:
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
     from counterplay.poker.spots.game import spot as spot
+    from counterplay.poker.spots.positions import HoldemPosition as HoldemPosition
+    from counterplay.poker.spots.positions import Resolved as Resolved
+    from counterplay.poker.spots.positions import hold_position as hold_position
+    from counterplay.poker.spots.positions import resolve as resolve
     from counterplay.poker.spots.responses import LockedResponse as LockedResponse
     from counterplay.poker.spots.responses import lock_frontier as lock_frontier
     from counterplay.poker.spots.responses import respond_to_locks as respond_to_locks
@@ -103,7 +107,11 @@ _WHERE = {
     "play_match": "core.match.play",
     "portfolio": "poker.adaptive.portfolio",
     "OpponentModel": "poker.models.model",
+    "HoldemPosition": "poker.spots.positions",
     "LockedResponse": "poker.spots.responses",
+    "Resolved": "poker.spots.positions",
+    "hold_position": "poker.spots.positions",
+    "resolve": "poker.spots.positions",
     "SpotView": "poker.spots.view",
     "VectorPolicy": "poker.vector.policy",
     "bot": "poker.players",

@@ -78,6 +78,13 @@ def spot(
     frontier: Annotated[
         bool, Option("--frontier", help="With --locks: payoff and risk at several trusts.")
     ] = False,
+    source: Annotated[
+        str | None,
+        Option("--from", help="A strategy of limit hold'em, whose position is solved again."),
+    ] = None,
+    betting: Annotated[
+        str | None, Option(help="With --from: the betting before this street, such as rc/cc/.")
+    ] = None,
     folder: opt.NewRun = None,
     resume: opt.Resume = None,
     as_json: opt.AsJson = False,
@@ -104,6 +111,11 @@ def spot(
         if not game.can("spots"):
             raise BadParameter(f"{resume} is a run of {game.name}; continue it with solve --resume")
         work = partial(runs.resume, resume, game=game)
+    elif source is not None or betting is not None:
+        allowed = ("board", "source", "betting", "target", "iterations", "folder", "as_json")
+        opt.refuse_others(context, allowed, "--from takes pot, ranges and bets from the strategy")
+        _again(board, source, betting, target, iterations, folder, as_json)
+        return
     else:
         if board is None or pot is None:
             raise BadParameter(
@@ -187,6 +199,45 @@ def _locked(
         print_view(found[0].strategy, at, "")
     if folder is not None:
         out.print(f"saved in {folder}")
+
+
+def _again(
+    board: str | None, source: str | None, betting: str | None, target: float | None,
+    iterations: int | None, folder: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Solves a position of a strategy again, and prints exploitabilities and leaks."""
+    from counterplay.poker.players import find_strategy
+    from counterplay.poker.spots.positions import hold_position, resolve
+
+    if board is None or source is None or betting is None:
+        raise BadParameter(
+            'which position? For example: counterplay spot "Qs Jh 2c 5d 8s" --from safe --betting '
+            "rc/rc/rc/"
+        )
+    if folder is not None:
+        display.check_new_run(folder)
+    options: dict[str, Any] = {} if target is None else {"percent": target}
+    with display.status(f"resolving {betting} of {source}"):
+        position = hold_position(find_strategy(source), betting, board)
+        found = resolve(position, **options | ({"iterations": iterations} if iterations else {}))
+    for name, strategy in found.strategies.items() if folder is not None else ():
+        assert folder is not None
+        strategy.save(folder / f"{'strategy' if name == 'safe' else name}.npz")
+    pot = position.game.rules.pot
+    if as_json:
+        print_json({
+            "betting": betting, "board": board, "pot": pot, "leak": found.leak,
+            "exploitability": found.exploitability,
+        })  # fmt: skip
+        return
+    out.print(f"{source} after {betting} on {board}, a pot of {pot:g} small bets")
+    out.print(f"{'':10}  {'exploitability (b1 + b2)':>26}  {'leak of player 1':>18}  {'of 2':>10}")
+    for name, value in found.exploitability.items():
+        leaks = found.leak[name]
+        shown = f"{value:.4f} sb, {100 * value / pot:.2f}% of the pot"
+        out.print(f"{name:10}  {shown:>26}  {leaks[0]:15.5f} sb  {leaks[1]:7.5f} sb")
+    if folder is not None:
+        out.print(f"saved in {folder}: strategy.npz (safe), unsafe.npz, blueprint.npz")
 
 
 def _game(*given: Any, **options: Any) -> Any:

@@ -73,13 +73,19 @@ class SpotTraversal:
             work.number[[WEIGHT, POSITIVE, NEGATIVE]] = weights
 
     def run(
-        self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool = False
+        self,
+        player: int,
+        tables: tuple[Tables, Tables],
+        mode: int,
+        locked: bool = False,
+        reach: np.ndarray | None = None,
     ) -> np.ndarray:
         """Returns [holdings]: the player's counterfactual values; changes what `mode` says. If
-        `locked`, locks add to the strategies of the tables."""
+        `locked`, locks add to the strategies of the tables. `reach`: with which the other player's
+        holdings come to the spot, if not with the weights of its range."""
         side, other = self.layout.sides[player], self.layout.sides[1 - player]
         seats = Seats(tables[player], tables[1 - player], side.kernel, other.kernel)
-        self._root[0, : len(other.holding)] = other.weight
+        self._root[0, : len(other.holding)] = other.weight if reach is None else reach
 
         def part(which: int, k: int = 0) -> None:
             traverse(
