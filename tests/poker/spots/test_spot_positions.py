@@ -64,13 +64,12 @@ def test_a_position_of_a_shipped_strategy() -> None:
     position = hold_position(strategy, "rc/rc/rc/", RIVER)
     game, bot = position.game, strategy_bot(strategy)
     assert game.rules.pot == 10.0
-    for history, betting, hand in (
-        ("start", "rc/rc/rc/", "AhKh"), ("bet 2", "rc/rc/rc/r", "KdKc"),
-        ("check-bet 2", "rc/rc/rc/cr", "JcTc"), ("bet 2-raise 4", "rc/rc/rc/rr", "8h8d"),
-    ):  # fmt: skip
-        shares = list(bot.shares(view(betting, hand, RIVER)).values())
-        ours = list(cp.spot_view(position.blueprint, history).at(hand).values())
-        assert ours == pytest.approx(shares, abs=1e-9)
+    histories = {"start": "", "bet 2": "r", "check-bet 2": "cr", "bet 2-raise 4": "rr"}
+    for history, letters in histories.items():
+        decision = cp.spot_view(position.blueprint, history)
+        for hand in decision.holdings[::97]:
+            shares = list(bot.shares(view(f"rc/rc/rc/{letters}", hand, RIVER)).values())
+            assert list(decision.at(hand).values()) == pytest.approx(shares, abs=1e-9)
     found = resolve(position, iterations=200)
     assert found.exploitability["unsafe"] < found.exploitability["safe"]
     assert found.exploitability["safe"] < found.exploitability["blueprint"]

@@ -36,6 +36,8 @@ def fold(side: Any, other: Any, payoff: Any, reach: Any, value: Any, by_card: An
         by_card[c] = 0.0
     for h in range(index(len(other.cards))):
         y = reach[h]
+        if y == 0.0:
+            continue
         by_card[_CARDS] += y
         by_card[index(other.cards[h, 0])] += y
         by_card[index(other.cards[h, 1])] += y
@@ -68,10 +70,11 @@ def _add_sorted(
                 break
             their = index(others[HOLDING, j])
             y = reach[their]
-            by_card[_CARDS] += y
-            by_card[index(other.cards[their, 0])] += y
-            by_card[index(other.cards[their, 1])] += y
             taken += ONE
+            if y != 0.0:
+                by_card[_CARDS] += y
+                by_card[index(other.cards[their, 0])] += y
+                by_card[index(other.cards[their, 1])] += y
         low, high = index(side.cards[h, 0]), index(side.cards[h, 1])
         value[h] += factor * (by_card[_CARDS] - by_card[low] - by_card[high])
 
