@@ -1,24 +1,36 @@
 """What responses to a model of a bot win and risk in limit hold'em, when their adversary sees its
-cards: rnr with adversary="real", for several p. Needs a CUDA device.
+cards: rnr with adversary="real", for several p. Needs a CUDA device (`--backend cpu`: hours).
 
-    python -m benchmarks.real_frontier poki --ps 0,0.5,0.75 --seconds 120 [--exact] --out FOLDER
+    python -m benchmarks.real_frontier poki --ps 0.4,0.6,0.65 --seconds 120 --out FOLDER
+    python -m benchmarks.real_frontier sparbot --ps 0.4,0.5 --seconds 120 --out FOLDER
+    python -m benchmarks.real_frontier --exact FOLDER/poki-p0.4.npz [FILE ...] --out FOLDER
+    python -m benchmarks.real_frontier FILE [FILE ...] --flops 0 --bot-hands 200000 --out FOLDER
 
-The model, of `poki` or `sparbot`, is learnt from 20,000 hands against `probe`, in the card
-abstraction of `--model-game`; a file is a model of its own. For each p both seats are trained, each
-for half of the seconds, from where the p before ended. FOLDER gets the model, a strategy for each p
-in a small file, and real_frontier.csv: winnings in matches with the model and with the bot itself,
-sb/h, and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). On flops
-the risk is measured beside the shipped strategy of the same card abstraction, whose risk is known.
-A strategy that is there is not trained again, so `--exact` may follow in a call of its own.
+The first two train. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against `probe`
+(benchmarks/models; in another card abstraction, `--model-game`, it is learnt now); the small file
+of a strategy is a model, too. Both seats are trained for each p, each for half of the seconds, from
+where the p before ended. FOLDER gets a strategy for each p, in a small file, as soon as it is
+there; what is there is not trained again. Then each strategy is measured; the last two commands
+measure files of an earlier one.
+
+A row of real_frontier.csv in FOLDER has the winnings from the model and from the bot itself, sb/h,
+and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). Winnings come
+from matches of `--hands` and `--bot-hands` (0: none). The risk comes from `--flops` (0: none),
+beside the shipped strategy of the same card abstraction, whose risk is known; `--exact`: over every
+board, for all files of a game in one traversal, and then the winnings from the model, too
+(`--payoff match`: not these).
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import shlex
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,24 +43,28 @@ from counterplay.core.responses.compute import (
     solvers_to_continue,
 )
 from counterplay.core.solvers.limits import Limits
-from counterplay.poker.bots.quantised import read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
 from counterplay.poker.vector.evaluation import KnownPlayer, exploitability_beside
 
+KEY = ["model", "game", "p", "seconds", "iterations", "digest", "flops"]
 HEADER = [
-    "model", "game", "p", "seconds", "iterations", "flops", "won_sb", "won_error",
-    "won_from_bot", "bot_error", "risk_mb_per_game", "risk_error",
+    *KEY, "won_sb", "won_error", "won_from_bot", "bot_error", "risk_mb_per_game", "risk_error",
 ]  # fmt: skip
+BOTS = ("poki", "sparbot")
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
-GAME = "holdem(buckets=100,kind=emd)"
+GAME, MODEL_GAME = "holdem(buckets=100,kind=emd)", "holdem(buckets=100)"
+MODELS = Path(__file__).parent / "models"
 OBSERVED = 20_000
 HANDS = 20_000_000  # of a match with the model
-BOT_HANDS = 200_000  # with the bot itself
+FLOPS = 48
 FLOPS_SEED = 3
+NO_FLOPS = "none"  # the risk was not measured
 BEGUN = time.monotonic()
+Numbers = tuple[float, float]  # a value and half its 95% interval
 
 
 def say(text: str) -> None:
@@ -56,13 +72,24 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - BEGUN:6.1f}] {text}", flush=True)
 
 
+@cache
+def game_called(name: str) -> cp.Game:
+    """The same object for every strategy, so that they share a traversal."""
+    return cp.load(name)
+
+
+def read_response(path: Path) -> cp.Strategy:
+    """The strategy in a small file."""
+    return read_quantised(path, game_called(str(read_facts(path)["game"])))
+
+
+@cache
 def model_of(name: str, game: str, folder: Path) -> cp.Strategy:
-    """The model in a file, or the one of a bot: learnt, and kept in the folder."""
-    if Path(name).exists():
-        return cp.Strategy.load(name)
-    path = folder / f"model-{name}.npz"
-    if path.exists():
-        return cp.Strategy.load(path)
+    """The model in a file, or the one of a bot: that of MODELS, else learnt, and kept in the
+    folder."""
+    for path in (Path(name), MODELS / f"model-{name}.npz", folder / f"model-{name}.npz"):
+        if path.is_file() and read_facts(path)["game"] == game:
+            return read_response(path)
     with tempfile.TemporaryDirectory() as room:
         hands = Path(room) / "hands.parquet"
         cp.play_match(
@@ -70,89 +97,193 @@ def model_of(name: str, game: str, folder: Path) -> cp.Strategy:
             observer="a",
         )  # fmt: skip
         seen = observe(read_parquet(hands), name)
-    learnt: cp.Strategy = learn_model(seen, cp.load(game), name).strategy
-    learnt.save(path)
-    say(f"model of {name} in {learnt.game.name}")
-    return learnt
+    say(f"observed {OBSERVED:,} hands of {name}")
+    learnt = learn_model(seen, game_called(game), name).strategy
+    folder.mkdir(parents=True, exist_ok=True)
+    model = write_quantised(path, learnt, {"model": name, "hands": OBSERVED})
+    say(f"model of {name} in {game}: {path}")
+    return model
 
 
-def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> list[float]:
-    """Winnings from a player in sb/h, in a match of duplicate deals, and half the interval."""
+@dataclass(frozen=True)
+class Trained:
+    """A response in a file, with the model that it was trained against."""
+
+    name: str  # of the model
+    model: cp.Strategy
+    strategy: cp.Strategy
+    facts: dict[str, Any]
+
+    def key(self, flops: int | str) -> list[object]:
+        facts, game = self.facts, self.strategy.game.name
+        trained = [facts["p"], facts["seconds"], facts["iterations"]]
+        return [Path(self.name).stem, game, *trained, digest(self.strategy), flops]
+
+
+def trained_in(path: Path) -> Trained:
+    """The response in a file."""
+    facts = read_facts(path)
+    name, game = str(facts["model"]), str(facts["model_game"])
+    return Trained(name, model_of(name, game, path.parent), read_response(path), facts)
+
+
+def train(given: argparse.Namespace) -> list[Path]:
+    """Train a response for each p; the files, those that were there among them."""
+    (name,) = given.what
+    game, model = game_called(given.game), model_of(name, given.model_game, given.out)
+    options = {"backend": given.backend, "ramp": given.ramp}
+    parameters = ResponseParameters(game, model, None, 0.0, "rnr", "cfr-br", given.seed, options)
+    started, paths = solvers_to_continue(parameters), []
+    for p in sorted(float(text) for text in given.ps.split(",")):
+        paths.append(given.out / f"{Path(name).stem}-p{p:g}.npz")
+        if paths[-1].exists():
+            continue
+        found = compute_response(
+            parameters.with_p(p), Limits(seconds=given.seconds), started=started
+        )
+        facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations, "p": p}
+        facts |= {"model": name, "model_game": given.model_game, "seed": given.seed}
+        facts |= {"algorithm": "rnr", "command": command_of(given)}
+        write_quantised(paths[-1], found.strategy, facts)
+        say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
+    return paths
+
+
+def command_of(given: argparse.Namespace) -> str:
+    """The command that trains again."""
+    asked = ["--ps", given.ps, "--seconds", f"{given.seconds:g}", "--game", given.game]
+    return shlex.join(["python", "-m", "benchmarks.real_frontier", *given.what, *asked])
+
+
+def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Numbers:
+    """Winnings from a player in sb/h, in a match of duplicate deals."""
     result = cp.play_match(strategy.game, strategy, player, hands, FLOPS_SEED)
-    return [round(result.mean, 5), round(1.96 * result.standard_error, 5)]
+    return result.mean, 1.96 * result.standard_error
 
 
-def risk(strategy: cp.Strategy, flops: int, backend: str) -> list[float]:
-    """The risk in mb/g, mean of the seats, and half its 95% interval; `flops` 0: exact."""
+def risk_on_flops(strategy: cp.Strategy, flops: int, backend: str) -> Numbers:
+    """The risk in mb/g, mean of the seats."""
     game = strategy.game
     known = [one for one in cp.strategies() if one.game == game.name]
     total: Any
-    if flops and known:
-        player = KnownPlayer(
-            known[0].name, strategy_table(known[0].on(game)), known[0].exploitability
-        )
+    if known:
+        table = strategy_table(known[0].on(game))
+        player = KnownPlayer(known[0].name, table, known[0].exploitability)
         found = exploitability_beside(game, strategy, player, flops, backend, FLOPS_SEED)
         total = found.exploitability
     else:
         asked = [Payoff(seat, strategy) for seat in (0, 1)]
-        options: dict[str, Any] = {"flops": flops, "seed": FLOPS_SEED} if flops else {}
-        total = sum(game.evaluator.payoffs(asked, backend=backend, **options))
-    return [round(MB * float(total), 2), round(MB * getattr(total, "error", 0.0), 2)]
+        total = sum(game.evaluator.payoffs(asked, backend=backend, flops=flops, seed=FLOPS_SEED))
+    return MB * float(total), MB * float(total.error)
 
 
-def add_row(path: Path, row: list[object]) -> None:
-    """Write a row in place of the one with the same model, game, p and flops."""
-    rows: list[list[str]] = []
-    if path.exists():
-        with path.open() as file:
-            rows = list(csv.reader(file))[1:]
-    text = [str(value) for value in row]
+def sums_of_seats(all_: Sequence[Trained], risk: bool, backend: str) -> list[float]:
+    """Over every board, in one traversal: what best responses win from each strategy, or what it
+    wins from its model, sb/h, summed over the seats."""
+    asked = []
+    for one in all_:
+        for seat in (0, 1):
+            whom = (one.strategy, None) if risk else (one.model, one.strategy)
+            asked.append(Payoff(seat, *whom))
+    values = all_[0].strategy.game.evaluator.payoffs(asked, backend=backend)
+    return [values[2 * k] + values[2 * k + 1] for k in range(len(all_))]
 
-    def key(one: list[str]) -> tuple[str, ...]:
-        return (*one[:3], one[5])
 
-    write_rows(path, HEADER, [*(one for one in rows if key(one) != key(text)), text])
-    say("  ".join(f"{name} {value}" for name, value in zip(HEADER, text, strict=True)))
+class Rows:
+    """The rows of a CSV file, one for each key."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._rows = path, dict[tuple[str, ...], dict[str, str]]()
+        if path.exists():
+            with path.open() as file:
+                for row in csv.DictReader(file):
+                    self._rows[tuple(row[name] for name in KEY)] = row
+
+    def add(self, key: Sequence[object], **numbers: Numbers) -> None:
+        """Put numbers, each with its interval, into the row with this key."""
+        texts = tuple(map(str, key))
+        row = self._rows.setdefault(texts, dict(zip(KEY, texts, strict=True)))
+        for what, (value, half) in numbers.items():
+            for name, number in zip(COLUMNS[what], (value, half), strict=True):
+                row[name] = f"{number:.5f}"
+        self._share(texts[:-1])
+        every = [[row.get(name, "") for name in HEADER] for row in self._rows.values()]
+        write_rows(self._path, HEADER, every)
+        say("  ".join(f"{name} {value}" for name, value in row.items()))
+
+    def _share(self, strategy: tuple[str, ...]) -> None:
+        """Give the rows of a strategy what others have of its matches."""
+        alike = [key for key in self._rows if key[:-1] == strategy]
+        for name in (*COLUMNS["won"], *COLUMNS["bot"]):
+            known = [value for key in alike if (value := self._rows[key].get(name))]
+            for key in alike:
+                if not self._rows[key].get(name) and known:
+                    self._rows[key][name] = known[0]
+        if len(alike) > 1:
+            self._rows.pop((*strategy, NO_FLOPS), None)
+
+
+COLUMNS = {
+    "won": ("won_sb", "won_error"),
+    "bot": ("won_from_bot", "bot_error"),
+    "risk": ("risk_mb_per_game", "risk_error"),
+}
+
+
+def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
+    """Measure strategies in files: by matches, on flops, and exactly."""
+    rows = Rows(given.out / "real_frontier.csv")
+    all_ = [trained_in(path) for path in paths]
+    for one in all_:
+        numbers: dict[str, Numbers] = {}
+        if given.hands:
+            numbers["won"] = winnings(one.strategy, one.model, given.hands)
+        if given.bot_hands and one.name in BOTS:
+            numbers["bot"] = winnings(one.strategy, one.name, given.bot_hands)
+        if given.flops:
+            numbers["risk"] = risk_on_flops(one.strategy, given.flops, given.backend)
+        if numbers:
+            rows.add(one.key(given.flops or NO_FLOPS), **numbers)
+    by_game: dict[str, list[Trained]] = {}
+    for one in all_ if given.exact else ():
+        by_game.setdefault(one.strategy.game.name, []).append(one)
+    for alike in by_game.values():
+        for one, total in zip(alike, sums_of_seats(alike, True, given.backend), strict=True):
+            rows.add(one.key("all"), risk=(MB * total, 0.0))
+        if given.payoff == "exact":
+            for one, total in zip(alike, sums_of_seats(alike, False, given.backend), strict=True):
+                rows.add(one.key("all"), won=(total / 2, 0.0))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     summary, _, _ = (__doc__ or "").partition("\n\n")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real_frontier", description=summary)
-    parser.add_argument("model", help="poki, sparbot, or the file of a strategy")
-    parser.add_argument("--ps", default="0,0.25,0.5,0.75,0.9,1", help="separated by commas")
+    parser.add_argument(
+        "what", nargs="+", metavar="MODEL | FILE",
+        help=f"{', '.join(BOTS)} or the file of a model, to respond to; files of responses",
+    )  # fmt: skip
+    parser.add_argument("--ps", help="trust in the model, separated by commas; trains")
     parser.add_argument("--seconds", type=float, default=120.0, help="of training for each p")
     parser.add_argument("--game", default=GAME, help="of the responder")
-    parser.add_argument("--model-game", default="holdem(buckets=100)", help="of the model")
-    parser.add_argument("--hands", type=int, default=HANDS, help="of a match with the model")
-    parser.add_argument("--flops", type=int, default=48, help="of a measurement; 0: none")
-    parser.add_argument("--exact", action="store_true", help="measure on every board too")
+    parser.add_argument("--model-game", default=MODEL_GAME, help="of the model")
+    parser.add_argument("--hands", type=int, help=f"of a match with the model: {HANDS:,}")
+    parser.add_argument("--bot-hands", type=int, default=0, help="of a match with the bot itself")
+    parser.add_argument("--flops", type=int, help=f"of a measurement: {FLOPS}; with --exact none")
+    parser.add_argument("--exact", action="store_true", help="measure on every board")
+    parser.add_argument("--payoff", default="exact", choices=("exact", "match"), help="by --exact")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ramp", type=int, default=1, help="as in `solve -a cfr-br`")
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     given = parser.parse_args(arguments)
+    if given.ps is not None and len(given.what) > 1:
+        parser.error("one model at a time")
+    if given.flops is None:
+        given.flops = 0 if given.exact else FLOPS
+    if given.hands is None:
+        given.hands = 0 if given.exact and given.payoff == "exact" else HANDS
     given.out.mkdir(parents=True, exist_ok=True)
-    game = cp.load(given.game)
-    model = model_of(given.model, given.model_game, given.out)
-    options = {"backend": given.backend, "ramp": given.ramp}
-    parameters = ResponseParameters(game, model, None, 0.0, "rnr", "cfr-br", given.seed, options)
-    name, started = Path(given.model).stem, solvers_to_continue(parameters)
-    for p in sorted(float(text) for text in given.ps.split(",")):
-        path = given.out / f"{name}-p{p:g}.npz"
-        if not path.exists():
-            found = compute_response(
-                parameters.with_p(p), Limits(seconds=given.seconds), started=started
-            )
-            facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations}
-            write_quantised(path, found.strategy, facts)
-            say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
-        strategy, facts = read_quantised(path, game), read_facts(path)
-        row: list[object] = [name, game.name, p, facts["seconds"], facts["iterations"]]
-        won: list[object] = [*winnings(strategy, model, given.hands)]
-        won += ["", ""] if Path(given.model).exists() else winnings(strategy, name, BOT_HANDS)
-        for flops in [given.flops] * (given.flops > 0) + [0] * given.exact:
-            numbers = [*won, *risk(strategy, flops, given.backend)]
-            add_row(given.out / "real_frontier.csv", [*row, flops or "all", *numbers])
+    measure([Path(text) for text in given.what] if given.ps is None else train(given), given)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchmarks import cfr_br
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised
+import counterplay as cp
+from benchmarks import cfr_br, real_frontier
+from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.vector.evaluation import BoardEvaluator
 
 ROOT = Path(__file__).parent.parent
@@ -58,3 +60,52 @@ def test_a_player_is_trained_saved_and_measured(
     assert [rows[-1][name] for name in cfr_br.TRAINED] == [str(facts[n]) for n in cfr_br.TRAINED]
     assert facts["command"].startswith("python -m benchmarks.cfr_br 'holdem(buckets=10)' --algo")
     assert "out" not in facts["command"]
+
+
+def test_responses_are_trained_saved_and_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By two commands: matches are played; training and values of boards, which take minutes, are
+    replaced."""
+    game = cp.load("holdem(buckets=10)")
+    model = tmp_path / "caller.npz"
+    write_quantised(model, cp.Strategy.random(game, 1), {})
+    trained: list[float] = []
+
+    def respond(parameters: Any, limits: Any, started: dict[int, Any]) -> Any:
+        assert parameters.options == {"backend": "cpu", "ramp": 1}
+        trained.append(parameters.p)
+        started[0] = limits.seconds
+        answer = cp.Strategy.random(game, int(10 * parameters.p))
+        return SimpleNamespace(strategy=answer, seconds=2.0, iterations=7)
+
+    asked: list[Any] = []
+
+    def values(evaluator: Any, queries: Any, **options: Any) -> list[float]:
+        asked.append(([query.by is None for query in queries], options))
+        return [0.1 * (k + 1) for k in range(len(queries))]
+
+    monkeypatch.setattr(real_frontier, "compute_response", respond)
+    monkeypatch.setattr(BoardEvaluator, "values", values)
+    out = tmp_path / "out"
+    common = ["--backend", "cpu", "--hands", "2000", "--out", str(out)]
+    games = ["--game", game.name, "--model-game", game.name]
+    train = [str(model), "--ps", "0.6,0.4", "--seconds", "3", *games, "--flops", "0", *common]
+    real_frontier.main(train)
+    real_frontier.main([*train[:2], "0.4,0.8", *train[3:]])  # what is there is not trained again
+    assert trained == [0.4, 0.6, 0.8]
+    files = [out / f"caller-p{p}.npz" for p in (0.4, 0.6)]
+    assert not asked
+    real_frontier.main(["--exact", *map(str, files), "--backend", "cpu", "--out", str(out)])
+    assert asked == [([True] * 4, {"backend": "cpu"}), ([False] * 4, {"backend": "cpu"})]
+    real_frontier.main([str(files[0]), "--exact", "--payoff", "match", *common])
+    with (out / "real_frontier.csv").open() as file:
+        rows = {(row["p"], row["flops"]): row for row in csv.DictReader(file)}
+    assert sorted(rows) == [("0.4", "all"), ("0.6", "all"), ("0.8", "none")]
+    assert rows["0.6", "all"]["digest"] == digest(read_quantised(files[1]))
+    exact = rows["0.6", "all"]
+    names = ("model", "won_sb", "won_error", "risk_mb_per_game", "risk_error", "won_from_bot")
+    expected = ["caller", "0.35000", "0.00000", "350.00000", "0.00000", ""]
+    assert [exact[name] for name in names] == expected
+    assert rows["0.8", "none"]["risk_mb_per_game"] == ""
+    assert float(rows["0.8", "none"]["won_error"]) > 0.0

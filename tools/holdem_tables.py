@@ -98,6 +98,11 @@ def risk_table() -> str:
     return table(["model of", "p", *header], lines)
 
 
+def _risk(row: Row) -> str:
+    risk = f"{float(row['risk_mb_per_game']):,.0f}"
+    return f"{risk}, exact" if row["flops"] == "all" else f"{risk} ± {float(row['risk_error']):.0f}"
+
+
 def real_adversary_table() -> str:
     """The same with an adversary who sees its cards."""
     lines = [
@@ -107,7 +112,7 @@ def real_adversary_table() -> str:
             f"`{row['game']}`",
             f"{float(row['won_sb']):+.3f} ± {float(row['won_error']):.3f}",
             _won_from_bot(row),
-            f"{float(row['risk_mb_per_game']):,.0f} ± {float(row['risk_error']):.0f}",
+            _risk(row),
             f"{float(row['seconds']):.0f}",
         ]
         for row in _rows("real_frontier")

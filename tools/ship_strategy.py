@@ -1,11 +1,12 @@
-"""Adds a strategy that `benchmarks/cfr_br.py` trained to those that come with the package, or
-replaces it:
+"""Adds a strategy that `benchmarks/cfr_br.py` or `benchmarks/real_frontier.py` trained to those
+that come with the package, or replaces it:
 
     python tools/ship_strategy.py NAME FILE.npz --summary TEXT --date 2026-11-18
 
 Writes `poker/bots/strategies/NAME.npz` and its entry in `index.json`. Game, algorithm, iterations
 and command are those of the file; its exploitability is that of the row of
-`benchmarks/cfr_br.csv` with the same probabilities that was measured on all flops.
+`benchmarks/cfr_br.csv` or `real_frontier.csv` with the same probabilities that was measured on all
+flops.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.poker.bots.quantised import digest, read_facts, read_quantised
 from counterplay.poker.bots.shipped import FOLDER, INDEX, LISTED, NAME, ShippedStrategy, read_index
 
-ROWS = Path(__file__).parent.parent / "benchmarks" / "cfr_br.csv"
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+MEASURED = {"cfr_br.csv": "mb_per_game", "real_frontier.csv": "risk_mb_per_game"}  # their columns
 MB = 500.0  # mb/g for 1 sb/h of both seats' sum
 DIGITS = 6  # of an exploitability in sb/h
 MOST_IN_ALL = 25_000_000  # bytes
@@ -67,13 +69,16 @@ def ship(file: Path, about: Description, folder: Path = FOLDER) -> ShippedStrate
 
 def exact_value(strategy: cp.Strategy) -> float:
     """The exploitability in mb/g that was measured on all flops for these probabilities."""
-    name = digest(strategy)
-    with ROWS.open() as file:
-        rows = [row for row in csv.DictReader(file) if row["digest"] == name]
-    exact = [float(row["mb_per_game"]) for row in rows if row["flops"] == "all"]
+    name, exact = digest(strategy), []
+    for file, column in MEASURED.items():
+        with (BENCHMARKS / file).open() as rows:
+            for row in csv.DictReader(rows):
+                if row["digest"] == name and row["flops"] == "all":
+                    exact.append(float(row[column]))
     if not exact:
-        raise BadParameter(f"{ROWS.name} has no exact measurement of this strategy ({name})")
-    return exact[-1]
+        names = " or ".join(MEASURED)
+        raise BadParameter(f"no exact measurement of this strategy ({name}) is in {names}")
+    return round(exact[-1], 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

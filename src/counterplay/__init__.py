@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from counterplay.core.forms.checks import Checked as Checked
     from counterplay.core.forms.checks import check as check
     from counterplay.core.forms.game import Game as Game
+    from counterplay.core.forms.mixture import Mixture as Mixture
     from counterplay.core.forms.registry import load as load
     from counterplay.core.forms.rules import CompiledRules as CompiledRules
-    from counterplay.core.forms.strategy import Mixture as Mixture
     from counterplay.core.forms.strategy import Strategy as Strategy
     from counterplay.core.forms.tree import CHANCE as CHANCE
     from counterplay.core.forms.tree import TERMINAL as TERMINAL
@@ -144,7 +144,7 @@ _WHERE = {
     "CompiledRules": "core.forms.rules",
     "check": "core.forms.checks",
     "Game": "core.forms.game",
-    "Mixture": "core.forms.strategy",
+    "Mixture": "core.forms.mixture",
     "Strategy": "core.forms.strategy",
     "CHANCE": "core.forms.tree",
     "TERMINAL": "core.forms.tree",

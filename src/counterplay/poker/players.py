@@ -20,7 +20,8 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayE
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
+from counterplay.core.forms.mixture import KIND, Mixture, load_strategy
+from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games import players
 from counterplay.core.games.players import (
     UNIFORM,
@@ -77,14 +78,15 @@ class HoldemResolver(BoardResolver):
     def named(self, name: str) -> BotSpec:
         return BOTS[name]
 
-    def read(self, path: Path) -> Strategy | OpponentModel:
-        """A strategy or a model with any number of buckets; callers check that it fits the game."""
+    def read(self, path: Path) -> Strategy | Mixture | OpponentModel:
+        """A strategy, a mixture or a model with any number of buckets; callers check that it fits
+        the game."""
         return _load(path, self.game if _game_name(path) == self.game.name else None)
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A bot. Tables are built on first use; `progress(share, what)` reports on it."""
         from counterplay.poker.bots.policy import PolicyBot
-        from counterplay.poker.bots.table import strategy_bot
+        from counterplay.poker.bots.table import mixture_bot, strategy_bot
 
         resolved = self.find(player)
         if isinstance(resolved, BotSpec):
@@ -106,8 +108,9 @@ class HoldemResolver(BoardResolver):
                     f"act(view), not {which}{shown(resolved)}"
                 ) from None
             if isinstance(strategy, Mixture):
-                raise BadStrategy("a mixture of strategies can be measured, but plays no match")
-            bot = strategy_bot(strategy, name)
+                bot = mixture_bot(strategy, name)
+            else:
+                bot = strategy_bot(strategy, name)
         if resolved is not player:
             with suppress(AttributeError):  # user-defined objects may refuse attributes
                 bot.made_from = str(player)
@@ -231,11 +234,12 @@ def game_between(words: Sequence[str], game: str | None = None) -> Game:
 def _game_name(path: Path) -> str | None:
     """The name of the game in a file, or None if it cannot be read."""
     file = path / "strategy.npz" if path.is_dir() else path
-    with suppress(CounterplayError):
-        is_model = path.suffix == ".json"
-        header = files.read_json(path) if is_model else files.read_header(file, "strategy")
-        name = header.get("game")
-        return name if isinstance(name, str) else None
+    for kind in ("strategy", KIND):
+        with suppress(CounterplayError):
+            is_model = path.suffix == ".json"
+            header = files.read_json(path) if is_model else files.read_header(file, kind)
+            name = header.get("game")
+            return name if isinstance(name, str) else None
     return None
 
 
@@ -248,9 +252,9 @@ def _game_in(path: Path) -> Game:
     return _load(path).game  # raises with the reason
 
 
-def _load(path: Path, game: Game | None = None) -> Strategy | OpponentModel:
+def _load(path: Path, game: Game | None = None) -> Strategy | Mixture | OpponentModel:
     if path.suffix != ".json":
-        return Strategy.load(path, game)
+        return load_strategy(path, game)
     from counterplay.poker.models.model import load_model
 
     return load_model(path, game)

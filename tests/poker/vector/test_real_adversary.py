@@ -287,8 +287,12 @@ def test_within_a_limit() -> None:
     ends = [cp.respond(game, model, p=p, **how) for p in (0.0, 1.0)]
     limit = 0.5 * sum(end.exploitability for end in ends)
     found = cp.respond(game, model, max_exploitability=limit, **how)
-    assert ends[0].exploitability <= found.exploitability <= limit
+    assert ends[0].exploitability <= found.exploitability <= limit + 1e-12
     assert ends[0].payoff < found.payoff < ends[1].payoff
+    assert isinstance(found.strategy, cp.Mixture)
+    assert found.exploitability == pytest.approx(limit)
+    assert cp.exploitability(game, found.strategy) <= limit + 1e-9
+    assert found.measured().payoff == pytest.approx(found.payoff)
 
 
 def test_the_commands_know_the_adversary(tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
     }
     if response.too_few is not None:
         facts["note"] = response.too_few
+    facts |= _mixture_fact(response.strategy)
     evaluator = response.game.evaluator
     if evaluator.immediate or evaluator.on_request:
         facts |= display.unit_fact(response.game) | _values(response, as_json)
@@ -208,6 +209,15 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
             "Exploitation and exploitability were not measured: that takes long. An estimate: "
             f"{command} --flops 40; exactly: --backend cuda instead."
         )
+
+
+def _mixture_fact(strategy: Any) -> dict[str, Any]:
+    """That one of two strategies is drawn for every hand, where that is so."""
+    weight = getattr(strategy, "weight", None)
+    if weight is None:
+        return {}
+    name = named("mixture: probability of the safer of two responses, in every hand", "mixture")
+    return {name: weight}
 
 
 def _values(response: Any, as_json: bool) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def show(
 
     For example: counterplay show mine --cards AhKd --board Qs7d2c --betting rc/
     """
-    from counterplay.core.forms.strategy import Mixture
+    from counterplay.core.forms.mixture import Mixture
     from counterplay.core.games.players import players_of
     from counterplay.poker.players import game_of
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Evaluator, Game, Payoff
+from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.sequence import (
     FullWidthForm,
@@ -36,7 +37,7 @@ from counterplay.core.forms.sequence import (
     tree_value,
     treeplex,
 )
-from counterplay.core.forms.strategy import Mixture, Strategy
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.forms.tree import CHANCE, HistoryTree, level_bounds
 from counterplay.core.games.players import players_of
 from counterplay.core.parallel.full_width import ComputeOptions, Replies
@@ -136,14 +137,14 @@ class FormEvaluator(Evaluator):
         return policy_exploitability(self.game, policy, _replies(self.game, options))
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        return [
-            self.best_response(query.against, query.player, **options)[0]
-            if query.by is None
-            else float(
-                self.value(query.against.replace(query.by, query.player), **options)[query.player]
-            )
-            for query in asked
-        ]
+        values = []
+        for player, against, by in asked:
+            if by is None:
+                values.append(self.best_response(against, player, **options)[0])
+                continue
+            own, other = (self._strategy(one, options) for one in (by, against))
+            values.append(float(self.value(other.replace(own, player), **options)[player]))
+        return values
 
     def _strategy(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
         unknown = sorted(set(options) - set(_COMPUTE))

@@ -38,7 +38,8 @@ from counterplay.core.forms.sequence import (
 from counterplay.core.forms.tree import HistoryTree, Labels
 
 if TYPE_CHECKING:
-    from counterplay.core.forms.strategy import Mixture, Strategy
+    from counterplay.core.forms.mixture import Mixture
+    from counterplay.core.forms.strategy import Strategy
 
 
 class Game:
@@ -332,8 +333,8 @@ class Payoff(NamedTuple):
     """A query: the value to `player` against `against` of `by`, or of a best response (None)."""
 
     player: int
-    against: Strategy
-    by: Strategy | None = None
+    against: Strategy | Mixture
+    by: Strategy | Mixture | None = None
 
 
 class Evaluator(ABC):

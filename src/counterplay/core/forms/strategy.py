@@ -1,12 +1,10 @@
-"""`Strategy`: a probability for every action of every information set of a game; and `Mixture`, one
-of two strategies drawn before the game."""
+"""`Strategy`: a probability for every action of every information set of a game."""
 
 from __future__ import annotations
 
 import copy
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -193,7 +191,7 @@ class Strategy(StrategyDisplay):
                 f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
                 f"forget {forgotten}; cp.Mixture(one, other, weight) can be measured"
             )
-        _check_weight(weight)
+        check_weight(weight)
         probabilities = self.probabilities.copy()
         for player in range(self.game.n_players):
             slots = self.game.slots(player)
@@ -274,36 +272,7 @@ class Strategy(StrategyDisplay):
             raise BadFile(f"{path}: {error}") from None
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """Each player plays `one` with probability `weight`, otherwise `other`, drawn once before the
-    game and independently of the other players.
-
-    With perfect recall `strategy()` is an equivalent strategy (`Strategy.mix`). Players of hold'em
-    forget earlier buckets, so there is none: the actions so far tell which of the two is being
-    played. `cp.expected_value`, `cp.best_response` and `cp.exploitability` measure such a mixture
-    itself.
-    """
-
-    one: Strategy = field(repr=False)
-    other: Strategy = field(repr=False)
-    weight: float
-
-    def __post_init__(self) -> None:
-        check_same_game(self.one.game, self.other)
-        _check_weight(self.weight)
-
-    @property
-    def game(self) -> Game:
-        """The game of both strategies."""
-        return self.one.game
-
-    def strategy(self) -> Strategy:
-        """The equivalent strategy; needs perfect recall."""
-        return self.one.mix(self.other, self.weight)
-
-
-def _check_weight(weight: float) -> None:
+def check_weight(weight: float) -> None:
     """`BadStrategy` unless `weight` is a probability."""
     number = isinstance(weight, int | float | np.floating) and not isinstance(weight, bool)
     if not number or not 0.0 <= weight <= 1.0:

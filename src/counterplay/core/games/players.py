@@ -39,7 +39,8 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
-from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
+from counterplay.core.forms.mixture import Mixture, load_strategy
+from counterplay.core.forms.strategy import Strategy, check_same_game
 
 UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # files that are searched for a similar name
@@ -125,7 +126,7 @@ class PlayerResolver:
 
     def read(self, path: Path) -> Any:
         """The player in a file or folder."""
-        return Strategy.load(path, self.game)
+        return load_strategy(path, self.game)
 
     def user_defined(self, word: str) -> Any:
         """The player `file.py:Name`; a function or class is called."""

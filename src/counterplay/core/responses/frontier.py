@@ -37,6 +37,7 @@ from counterplay.core.responses.compute import (
     model_of,
     solvers_to_continue,
 )
+from counterplay.core.responses.mixtures import best_mixture
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.limits import Limits, check_target, pop_limits
 
@@ -105,6 +106,15 @@ class Frontier(Tabular):
         if not learnt:
             raise BadParameter(f"no point can be recommended; {self.too_few}")
         return max(learnt, key=lambda point: point.exploitation)
+
+    def mixture(self, max_exploitability: float) -> Response:
+        """The mixture of two points that wins the most at this exploitability at most, or a single
+        point where that is better (`mixtures.py`). Points as in `recommend`."""
+        point = self.recommend(max_exploitability)
+        learnt = [one.response for one in self.points if one.response.too_few is None]
+        if self.player is not None:
+            return point.response
+        return best_mixture(learnt, max_exploitability) or point.response
 
     def rows(self) -> list[tuple[float, float, float, float, float]]:
         """p, exploitation, exploitability, exploitation of the straight line there, seconds."""

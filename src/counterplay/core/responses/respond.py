@@ -51,6 +51,7 @@ from counterplay.core.responses.compute import (
     response_of_runs,
     run_seats,
 )
+from counterplay.core.responses.mixtures import mix_responses
 from counterplay.core.responses.result import Response, check_measure, responder_value
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
@@ -117,9 +118,10 @@ def respond(
 
     In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
     the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
-    `max_exploitability` needs it there, and both seats. At most six values of p are tried, the
-    result is the largest p within the limit (with imperfect recall no strategy of the game plays a
-    mixture of two), and an estimate is within the limit when the upper end of its interval is.
+    `max_exploitability` needs it there, and both seats. At most six values of p are tried; the
+    result is a `Mixture` of the two next to the limit, one of which is drawn for every hand, with a
+    bound on its exploitability. An estimate is within the limit when the upper end of its interval
+    is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
@@ -247,15 +249,18 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
 def respond_within_measured(
     parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any]
 ) -> Response:
-    """`respond_within` where exploitability is measured on request: the largest p of a short
-    bisection, without a mixture. The payoff is measured for the result alone."""
+    """`respond_within` where exploitability is measured on request: the mixture of the two sides of
+    a short bisection over p. Payoffs are measured for these two alone."""
     if real(limit, "max_exploitability") <= 0:
         raise BadParameter(f"max_exploitability must be above 0 in hold'em, not {limit!r}")
     response_at = _response_at(parameters, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
     search = _Bisection(limit, lambda p: response_at(p).with_worst_case(**measure))
     try:
-        safe, _ = search.run(MEASURED_SEARCH_STEPS)
-        return safe.with_payoff(**measure)
+        safe, risky = search.run(MEASURED_SEARCH_STEPS)
+        search.safe = safe = safe.with_payoff(**measure)
+        if risky is None:
+            return safe
+        return mix_responses(safe, risky.with_payoff(**measure), limit)
     except KeyboardInterrupt:
         raise Interrupted(search.safe) from None
 

@@ -12,6 +12,7 @@ from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Game, Payoff
+from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.measures import game_value
 from counterplay.core.solvers.run import Run, draw_runs
@@ -30,7 +31,8 @@ class Response(Tabular):
     engine: str
     player: int | None  # the responder; None: both seats
     p: float | None  # None: an array per information set
-    strategy: Strategy = field(repr=False)  # the responder; a single seat plays against the model
+    #: The responder; a single seat plays against the model. A mixture: within a limit in hold'em.
+    strategy: Strategy | Mixture = field(repr=False)
     payoffs: tuple[float, ...]  # of the responder against the model, in each of its seats
     worst_cases: tuple[float, ...]  # its least payoff against any opponent, in each of its seats
     runs: tuple[Run, ...] = field(repr=False)

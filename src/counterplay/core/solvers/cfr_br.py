@@ -214,6 +214,7 @@ class CfrBr(Solver):
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"
             )
         self._settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
+        self._problems = 1  # so far
         self._engine = self._new_engine()
 
     def _new_engine(self) -> CfrBrEngine:
@@ -226,10 +227,13 @@ class CfrBr(Solver):
         return SequenceFormCfrBr(game, form, settings)
 
     def change_problem(self, problem: Problem) -> None:
-        """Where boards are sampled: begins again from the current strategies."""
+        """Where boards are sampled: begins again from the current strategies, with other boards."""
         if not self.draws(self.game):
             super().change_problem(problem)
         saved, self.problem = self.tables(), problem
+        self._problems += 1
+        fresh = np.random.SeedSequence((self.seed, self._problems)).generate_state(1)
+        self._settings = self._settings._replace(seed=int(fresh[0]))
         self._engine = self._new_engine()
         self._engine.restore(
             {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}

@@ -212,7 +212,9 @@ class _Maker:
 
         def make() -> Strategy:
             self._report(0.5, f"response to {_short(name)}")
-            return respond(self._game, model, algorithm="mcdbr", **options).strategy
+            found = respond(self._game, model, algorithm="mcdbr", **options).strategy
+            assert isinstance(found, Strategy)  # mixtures are for a limit on exploitability
+            return found
 
         return self._stored("response", {"to": digest(model.probabilities), **options}, make)
 

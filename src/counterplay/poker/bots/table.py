@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.core.base.errors import BadStrategy
+from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.rng import check_seed, new_state, seed_state, uniform
@@ -89,3 +91,34 @@ def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     bot.player, bot.strategy = strategy.player, strategy
     bot.betting = rules_of(strategy).betting
     return bot
+
+
+class MixtureBot(Bot):
+    """A bot that draws one of two bots for every hand, the first with probability `weight`."""
+
+    def __init__(self, name: str, bots: tuple[TableBot, TableBot], weight: float) -> None:
+        self.name, self._bots, self._weight = name, bots, weight
+        self.betting, self._playing = bots[0].betting, bots[0]
+        self._rng = new_state(0)
+
+    def start(self, seed: int) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """The same numbers decide which bot plays and, from there on, its actions."""
+        seed_state(check_seed(seed), ZERO, self._rng)
+
+    def new_hand(self, seat: int) -> None:
+        self._playing = self._bots[0 if uniform(self._rng) < self._weight else 1]
+        self._playing.seed(int(self._rng[0] >> np.uint64(1)))
+
+    def act(self, view: View) -> str:
+        return self._playing.act(view)
+
+
+def mixture_bot(mixture: Mixture, name: str = "") -> MixtureBot:
+    """A bot that plays a mixture, drawn for every hand."""
+    if (mixture.one.player, mixture.other.player) != (None, None):
+        raise BadStrategy("a mixture of responses for one seat can be measured, but plays no match")
+    one, other = strategy_bot(mixture.one), strategy_bot(mixture.other)
+    return MixtureBot(name or f"a mixture in {mixture.game.name}", (one, other), mixture.weight)

@@ -58,7 +58,7 @@ MATRICES = r"""
 #define MET_WIDTH ((@SHOWDOWNS@ - @SHARED@ + @FOLDS@) * COLUMN)
 #define CHUNK @CHUNK@
 typedef u16 half_;
-
+@WIDEN@
 __device__ inline half_ halve(const float value)
 {   // a number from 0 to 65,504 to the nearest in half precision
     return value < 6.103515625e-5f ? (half_)(value * 16777216.f + 0.5f)
@@ -69,12 +69,6 @@ __device__ inline half_ floor_half(const float value)
 {   // the same, truncated
     return value < 6.103515625e-5f ? (half_)(value * 16777216.f)
         : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
-}
-
-__device__ inline float widen(const half_ value)
-{   // the inverse
-    return value < 0x400 ? value * 5.9604644775390625e-8f
-        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
 }
 
 __device__ inline half_ whole(const int number)
@@ -173,7 +167,6 @@ extern "C" __global__ void pure_columns@PLAYER@(const unsigned* __restrict__ wor
 #: How kernels find the values of terminals on the last street: of a holding, from sums by card; of
 #: a class, from products; and on another street.
 LAST_COLUMNS_MACROS = r"""
-#define stake(node) (payoff[(size_t)(node) * STARTS + start] * units[start])
 #define range_of(c) (widen(ranges[range_at + (c)])@REST@)
 #define class_at_own_fold(node, c) (stake(node) * folds[((c) - @SHARED@) * COLUMN])
 #define class_at_fold(node, c) (stake(node) * folds[(@SHOWDOWNS@ - @SHARED@ + (c)) * COLUMN])

@@ -30,6 +30,7 @@ from counterplay.poker.vector.cfr_br_kernels import (
 from counterplay.poker.vector.cuda_columns import (
     SUMS,
     TERMINALS,
+    WIDEN,
     action_numbers,
     children,
     columns_of,
@@ -37,6 +38,7 @@ from counterplay.poker.vector.cuda_columns import (
     filled,
     range_columns,
     round_up,
+    stake_code,
     tree_code,
     tree_of_terminals,
 )
@@ -101,11 +103,12 @@ def street_source(
         return "".join([*code, *folds])
     if last:
         columns = range_columns(street, 0)
-        marks = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK, "COLUMN": round_up(starts)}
+        marks: dict[str, object] = {"CARDS": N_CARDS, "SUMS": SUMS, "CHUNK": CHUNK, "WIDEN": WIDEN}
         marks |= {"SHOWDOWNS": len(columns.showdowns), "FOLDS": len(columns.folds)}
-        marks["SHARED"] = columns.shared
+        marks |= {"SHARED": columns.shared, "COLUMN": round_up(starts)}
         rest = " + widen(rests[range_at + (c)]) / 2048.f" if parts == 2 else ""
         code.append(filled(MATRICES + LAST_COLUMNS_MACROS + TERMINALS, {**marks, "REST": rest}))
+        code += [stake_code(street, player, " * units[start]") for player in (0, 1)]
     for player in (0, 1):
         for pure in (False, True):
             code.append(

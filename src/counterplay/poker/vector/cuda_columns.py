@@ -135,17 +135,40 @@ def terminal_code(street: Street, player: int, of_class: bool) -> dict[str, str]
     ranges, columns = range_columns(street, player), columns_of(street, player)
 
     def code(k: int) -> str:
-        sequence = int(street.sequence[1 - player, k])
+        sequence, node = int(street.sequence[1 - player, k]), f"{player}_{k}"
         if street.folded[k] == NO_FOLD:
-            return f"at_showdown({k}, {ranges.showdowns.index(sequence)})"
+            return f"at_showdown({node}, {ranges.showdowns.index(sequence)})"
         if sequence in ranges.showdowns:
-            return f"{fold}own_fold({k}, {ranges.showdowns.index(sequence)})"
-        return f"{fold}fold({k}, {ranges.folds.index(sequence)})"
+            return f"{fold}own_fold({node}, {ranges.showdowns.index(sequence)})"
+        return f"{fold}fold({node}, {ranges.folds.index(sequence)})"
 
     named = {f"showdown({j})": code(k) for j, k in enumerate(columns.showdowns)}
     named |= {f"fold({j})": code(k) for j, k in enumerate(columns.folds)}
     both = {f"both({j})": f"({code(s)} + {code(f)})" for j, (s, f) in enumerate(columns.both)}
     return named | both
+
+
+def stake_code(street: Street, player: int, unit: str = "") -> str:
+    """Returns a macro for the payoff at each terminal, times a `unit`. Where bets are the same
+    after all starts, it is computed from the payoff at one terminal: the kernels wait for
+    memory."""
+    used = street.public_node[:, 0].reshape(-1) >= 0
+    payoff = street.payoff[player].transpose(1, 0, 2).reshape(len(street.player), -1)[:, used]
+    terminals, lines = street.terminals.tolist(), []
+    if not terminals:
+        return ""
+    first = terminals[0]
+    for k in terminals:
+        more = abs(payoff[k]) - abs(payoff[first])
+        value = f"payoff[(size_t){k} * STARTS + start]"
+        if (more == more[0]).all():
+            sign = "-" if street.folded[k] == player else ""
+            value = f"{sign}(LEAST_STAKE_{player} + {float(more[0])}f)"
+        lines.append(f"#define stake_{player}_{k} ({value}{unit})")
+    sign = "-" if street.folded[first] == player else ""
+    least = f"{sign}payoff[(size_t){first} * STARTS + start]"
+    lines.append(f"#define LEAST_STAKE_{player} ({least})\n")
+    return "\n".join(lines)
 
 
 def tree_of_terminals(
@@ -200,9 +223,25 @@ def round_up(number: int, by: int = 8) -> int:
     return -(-number // by) * by
 
 
+#: From half precision; a device has an instruction for it.
+WIDEN = r"""
+__device__ inline float widen(const unsigned short value)
+{
+#ifdef __CUDACC__
+    float wide;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
+    return wide;
+#else
+    return value < 0x400 ? value * 5.9604644775390625e-8f
+        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
+#endif
+}
+"""
+
 #: What the kernels have in common. A holding on a board is a word: both cards, and its group of
 #: equal strength, weakest first. Classes are holdings that the opponent plays alike.
-SOURCE = r"""
+SOURCE = (
+    r"""
 #define HOLDINGS 1326
 #define NO_HOLDING 65535
 #define LOW(word) ((word) & 63)
@@ -212,17 +251,13 @@ SOURCE = r"""
     HIGH(a) != HIGH(b))
 
 typedef unsigned short half_;
-
+"""
+    + WIDEN
+    + r"""
 __device__ inline half_ halve(const float value)
 {   // a number from 0 to 2,048 in half precision, truncated
     return value < 6.103515625e-5f ? (half_)(value * 16777216.f)
         : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
-}
-
-__device__ inline float widen(const half_ value)
-{   // the inverse
-    return value < 0x400 ? value * 5.9604644775390625e-8f
-        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
 }
 
 __device__ inline void split(half_* out, const size_t at, const size_t rest, const float value)
@@ -267,9 +302,11 @@ extern "C" __global__ void meetings(const unsigned* __restrict__ words,
     put_twice(out, at + (showdown ? 2 * classes : 0), classes, all);
 }
 """
+)
 
 #: Values of terminals to a holding, from products with the opponent's ranges and sums by card.
 TERMINALS = r"""
+#define stake(node) stake_##node
 #define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
 #define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
     - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)

@@ -79,7 +79,7 @@ extern "C" __global__ void find(const unsigned* __restrict__ words,
     }
 }
 
-#define stake(node) payoff[(size_t)(node) * STARTS + start]
+@STAKES@
 #define range_of(c) (widen(ranges[range_at + (c)]) \
     + widen(ranges[range_at + classes * RANGE_WIDTH + (c)]) / 2048.f)
 """

@@ -26,6 +26,7 @@ from counterplay.poker.vector.cuda_columns import (
     filled,
     range_columns,
     round_up,
+    stake_code,
     tree_of_terminals,
 )
 from counterplay.poker.vector.cuda_source import EXACT_STREET, EXACT_VALUES
@@ -100,6 +101,7 @@ class _DeviceStreet:
             "CARDS": N_CARDS,
             "SUMS": SUMS,
             "NODES": len(street.player),
+            "STAKES": stake_code(street, player),
             "TREE": _street_code(street, player, query.best),
         }
         self.kernel = device.compile(

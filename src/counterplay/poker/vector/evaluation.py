@@ -17,7 +17,8 @@ from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress, shown
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Evaluator, Game, Payoff
-from counterplay.core.forms.strategy import Mixture, Strategy
+from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.poker.holdem.table import Table, strategy_table
@@ -322,17 +323,24 @@ class BoardEvaluator(Evaluator):
         return self.values(queries, **options)
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        strategies = [one for payoff in asked for one in payoff[1:] if one is not None]
-        tables = {id(strategy): self.read(strategy) for strategy in strategies}
-        queries = [
-            ValueQuery(
-                payoff.player,
-                tables[id(payoff.against)],
-                None if payoff.by is None else tables[id(payoff.by)],
-            )
-            for payoff in asked
-        ]
-        return self.values(queries, **options)
+        tables: dict[int, Table] = {}  # by identity: many queries share a strategy
+
+        def read(strategy: Strategy) -> Table:
+            if id(strategy) not in tables:
+                tables[id(strategy)] = self.read(strategy)
+            return tables[id(strategy)]
+
+        queries, shares = [], []  # what a mixture wins is the mixture of what its parts win
+        for player, against, by in asked:
+            table, alternative = tables_of(against, read)
+            played: list[tuple[Played | None, float]] = [(None, 1.0)]
+            if by is not None:
+                own, other = tables_of(by, read)
+                played = [(own, 1.0)] if other is None else [(own, 1.0 - other.share), other]
+            queries += [ValueQuery(player, table, mine, alternative) for mine, _ in played]
+            shares.append([share for _, share in played])
+        values = iter(self.values(queries, **options))
+        return [sum(share * next(values) for share in parts) for parts in shares]
 
 
 EVALUATOR = BoardEvaluator
