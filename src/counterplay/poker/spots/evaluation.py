@@ -9,7 +9,8 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Evaluator, Game, Payoff
-from counterplay.core.forms.strategy import Mixture, Strategy
+from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import thread_count
 from counterplay.poker.spots.engine import SpotTraversal, new_tables
 from counterplay.poker.spots.kernels import BEST, FIXED, Tables
@@ -61,14 +62,14 @@ class SpotEvaluator(Evaluator):
         return total
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        return [
-            self.best_response(query.against, query.player, **options)[0]
-            if query.by is None
-            else float(
-                self.value(query.against.replace(query.by, query.player), **options)[query.player]
-            )
-            for query in asked
-        ]
+        values = []
+        for player, against, by in asked:
+            if by is None:
+                values.append(self.best_response(against, player, **options)[0])
+                continue
+            own, other = (_single(one) for one in (by, against))
+            values.append(float(self.value(other.replace(own, player), **options)[player]))
+        return values
 
     def _prepared(
         self, strategy: Strategy | Mixture, options: dict[str, Any]
@@ -76,7 +77,7 @@ class SpotEvaluator(Evaluator):
         threads = thread_count(options.pop("threads", "auto"))
         if options:
             raise BadParameter(f"{next(iter(options))} is no option of spots; threads is one")
-        profile = strategy.strategy() if isinstance(strategy, Mixture) else strategy
+        profile = _single(strategy)
         if ("spot", threads) not in self.game.cache:
             self.game.cache["spot", threads] = SpotTraversal(self._layout, "double", threads)
         traversal: SpotTraversal = self.game.cache["spot", threads]
@@ -87,6 +88,11 @@ class SpotEvaluator(Evaluator):
             for player in (0, 1)
         )
         return traversal, (one, two)
+
+
+def _single(strategy: Strategy | Mixture) -> Strategy:
+    """A strategy; of a mixture the one that plays like it."""
+    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
 
 EVALUATOR = SpotEvaluator

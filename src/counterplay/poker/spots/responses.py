@@ -61,7 +61,7 @@ class LockedResponse:
         return self.payoff - self.value
 
 
-class _Question:
+class _LockedQuestion:
     """A spot with locks, its equilibrium, and how exactly games are solved."""
 
     def __init__(
@@ -138,7 +138,7 @@ def respond_to_locks(
     """
     if trust is not None and max_risk is not None:
         raise BadParameter("give either trust or max_risk, which chooses it")
-    question = _Question(game, locks, percent, progress, options)
+    question = _LockedQuestion(game, locks, percent, progress, options)
     if max_risk is None:
         return question.at(1.0 if trust is None else probability(trust, "trust"))
     most = real(max_risk, "max_risk")
@@ -169,5 +169,5 @@ def lock_frontier(
 ) -> list[LockedResponse]:
     """The responses to locks at several trusts: payoff against risk."""
     checked = [probability(trust, "trusts") for trust in trusts]
-    question = _Question(game, locks, percent, progress, options)
+    question = _LockedQuestion(game, locks, percent, progress, options)
     return [question.at(trust) for trust in checked]
