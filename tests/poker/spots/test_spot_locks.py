@@ -112,6 +112,22 @@ def test_payoff_and_risk_grow_with_trust() -> None:
     assert careless.trust == 1.0
 
 
+def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
+    """At a trust of 1 a best response; below, the payoffs of the same game with a tree."""
+    game = river()
+    naive, model = naive_game(game), cp.Strategy.random(game, 5)
+    same = to_naive(model, naive)
+    for p in (0.5, 1.0):
+        ours = cp.respond(game, model, player=0, algorithm="dbr", p=p, target=0.002)
+        theirs = cp.respond(naive, same, player=0, algorithm="dbr", p=p)
+        assert ours.payoff == pytest.approx(theirs.payoff, abs=0.05)
+        if p < 1.0:
+            assert ours.worst_case == pytest.approx(theirs.worst_case, abs=0.2)
+    assert ours.payoff == pytest.approx(cp.best_response(game, model, 0).value, abs=0.002)
+    with pytest.raises(CounterplayError, match="in spots rnr is not in vector form"):
+        cp.respond(game, model, player=0, algorithm="rnr", p=0.5, iterations=5)
+
+
 def test_a_frequency_is_reached_and_hands_keep_their_order() -> None:
     policy = np.array([[0.9, 0.1, 0.0], [0.5, 0.4, 0.1], [0.0, 0.5, 0.5]])
     reach = np.array([1.0, 2.0, 1.0])

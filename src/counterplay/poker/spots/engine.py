@@ -16,10 +16,11 @@ import numpy as np
 
 from counterplay.core.base import memory
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.parallel.full_width import ComputeOptions, thread_count
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr_kernels import CFRVariant, RegretEngine, iteration_weights
-from counterplay.poker.spots.columns import FLOOR
+from counterplay.poker.spots.columns import BASE, FLOOR
 from counterplay.poker.spots.kernels import (
     BEST,
     BOARDS,
@@ -182,6 +183,22 @@ class SpotRegrets(RegretEngine):
                 share = floor + (1.0 - floor.sum(axis=1, keepdims=True)) * share
             out[where] = share.ravel()
         return out
+
+
+def biased_form(layout: SpotLayout, restriction: RestrictedPlayer) -> SpotForm:
+    """Returns the form of a data-biased response: at every decision of the restricted player its
+    model's probabilities, times the trust there, are the least."""
+    if restriction.p is not None:
+        raise BadParameter(
+            "in spots rnr is not in vector form; take dbr, mcrnr, or locks (cp.respond_to_locks)"
+        )
+    counts = np.diff(restriction.model.game.form.first)
+    least = np.repeat(restriction.trust, counts) * restriction.model.probabilities
+    nodes = layout.form.nodes.copy()
+    own = layout.decisions(restriction.player)
+    nodes[own, FLOOR] = nodes[own, BASE]
+    floor = layout.table(restriction.player, least, np.float64)
+    return layout.form._replace(nodes=nodes, floor=floor)
 
 
 def new_tables(layout: SpotLayout, player: int, dtype: Any) -> Tables:

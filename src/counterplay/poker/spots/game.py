@@ -38,6 +38,7 @@ class SpotRules:
     n_players = 2
     capabilities = replace(SAMPLING_ONLY, exact=True, also=frozenset({"spots"}))
     evaluator = "spots"
+    perfect_recall = True
     solver = "dcfr"  # by default
     unit = ("chips", "hand", "chips/h")
     seats = ("out of position", "in position")
@@ -95,13 +96,16 @@ class SpotRules:
     def regret_minimiser(
         self, variant: CFRVariant, compute: ComputeOptions, problem: Problem
     ) -> Any:
-        """Returns the engine of CFR in vector form; `problem.form`: the
-        form with locks, and whose they are."""
-        from counterplay.poker.spots.engine import SpotRegrets
+        """Returns the engine of CFR in vector form. `problem.form`: a form with locks, and whose
+        they are; `problem.restriction`: the player of a data-biased response."""
+        from counterplay.poker.spots.engine import SpotRegrets, biased_form
 
-        if not problem.transformed:
-            return SpotRegrets(self.layout, variant, compute)
-        return SpotRegrets(self.layout, variant, compute, *problem.form)
+        if problem.transformed and problem.restriction is None:
+            return SpotRegrets(self.layout, variant, compute, *problem.form)
+        if problem.restriction is not None:
+            biased = biased_form(self.layout, problem.restriction)
+            return SpotRegrets(self.layout, variant, compute, biased, problem.restriction.player)
+        return SpotRegrets(self.layout, variant, compute)
 
     def form(self) -> SpotGame:
         return spot_game(self.layout)
