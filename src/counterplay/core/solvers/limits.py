@@ -79,11 +79,10 @@ def default_limits(game: Game, limits: Limits, share: float = DEFAULT_TARGET) ->
 
 
 def payoff_range(game: Game) -> float:
-    """Returns the largest less the smallest payoff, or what rules without a tree say; 1 if all are
+    """Returns the largest less the smallest payoff, or what the rules say instead; 1 if all are
     equal."""
-    if not game.has_tree and hasattr(game.rules, "payoff_range"):
-        return float(game.rules.payoff_range)
-    return float(np.ptp(game.tree.payoff)) or 1.0
+    said = getattr(game.rules, "payoff_range", None)
+    return float(np.ptp(game.tree.payoff) if said is None else said) or 1.0
 
 
 def pop_limits(arguments: dict[str, Any]) -> Limits:
