@@ -19,6 +19,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
+from benchmarks.vector_cfr import VectorCfr
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.betting.betting import betting_tree
 from counterplay.poker.vector.chance import HoldemChance
@@ -26,7 +27,6 @@ from counterplay.poker.vector.learner_tables import HoldingRows, LearnerTables
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.suit_permutations import FULL_DECK
 from counterplay.poker.vector.traversal import LearnerSeat, Step, Traversal
-from counterplay.poker.vector.vector_cfr import VectorCfr
 
 OUT = Path(__file__).parent / "flop_holdem.csv"
 HEADER = ["game", "algorithm", "iterations", "seconds", "mb_per_game", "published"]

@@ -141,9 +141,9 @@ def train(given: argparse.Namespace) -> list[Path]:
         found = compute_response(
             parameters.with_p(p), Limits(seconds=given.seconds), started=started
         )
-        facts = {"seconds": round(found.seconds, 1), "iterations": found.iterations, "p": p}
-        facts |= {"model": name, "model_game": given.model_game, "seed": given.seed}
-        facts |= {"algorithm": "rnr", "command": command_of(given)}
+        facts: dict[str, Any] = {"seconds": round(found.seconds, 1), "p": p}
+        facts |= {"iterations": found.iterations, "seed": given.seed, "model": name}
+        facts |= {"model_game": given.model_game, "algorithm": "rnr", "command": command_of(given)}
         write_quantised(paths[-1], found.strategy, facts)
         say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
     return paths

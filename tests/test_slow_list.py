@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -36,6 +37,38 @@ def test_ci_runs_every_test() -> None:
     ran = HERE / "core" / "cluster"  # the folder that `test-ray` names
     assert all(ran in path.parents or path == Path(__file__) for path in clusters)
     assert ".ci/run" in _workflow()
+
+
+#: Packages by the names of their modules, where these differ.
+PACKAGES = {"pyspiel": "open_spiel", "mkdocs": "mkdocs-material"}
+
+
+def test_packages_that_tests_compare_with_are_installed() -> None:
+    """A test may be skipped where a package is missing, but not everywhere. What `make test` does
+    not install is compared with in slow tests, which CI runs with every package."""
+    extras = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    quick, slow = (
+        {re.split(r"[<>=\[]", one)[0] for name in names for one in extras[name]}
+        for names in (("dev", "openspiel"), ("peers", "docs", "notebook", "ray"))
+    )
+    needed = set()
+    for path in sorted(HERE.rglob("test_*.py")):
+        text = path.read_text()
+        mark = "".join(re.findall(r"^pytestmark = .*$", text, re.MULTILINE))
+        for part in text.split("\n\n\n"):
+            for name in re.findall(r'importorskip\("(\w+)', part):
+                package = PACKAGES.get(name, name)
+                needed.add(package)
+                marked = re.search(r"mark\.(slow|cluster)", part + mark)
+                assert marked or package in {*quick, "torch"}, (path.name, name)
+    assert {"pygambit", "pokerkit", "latex2mathml", "open_spiel"} <= needed
+    assert needed - quick - slow == {"torch"}  # two gigabytes: where somebody has it
+    makefile = (HERE.parent / "Makefile").read_text()
+    assert "$(VENV)/.peers: $(VENV)/.docs $(VENV)/.ray\n" in makefile
+    assert '-e ".[peers,notebook]"' in makefile
+    assert "NO_PACKAGE_MISSING=1" in makefile.split("\ntest-slow:")[1].split("\n")[1]
 
 
 def test_other_systems_run_what_starts_processes_and_packages() -> None:

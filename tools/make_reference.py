@@ -72,7 +72,7 @@ GROUPS = {
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
-SHARED = ("counterplay.core.base.display",)
+SHARED = ("counterplay.core.base.display", "counterplay.core.match.result")
 WIDTH = 100
 
 

@@ -22,6 +22,7 @@ from counterplay.app.reproduction import (
     fig6,
     fig7,
     fig8,
+    holdem_runs,
     holdem_time,
     players,
     size_run,
@@ -65,7 +66,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     small_games(patch)
     for module in (players, bots, buckets):
         patch.setattr(module, "bot", stand_in)
-    for module in (players, bots, buckets, fig4_holdem, holdem_time):
+    for module in (players, bots, buckets, fig4_holdem, holdem_runs, holdem_time):
         patch.setattr(module, "load", toy_game)
     for module in (players, response):
         patch.setattr(module, "learn_model", toy_model)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,8 @@ def weak_hands(hands: int, seed: int, observer: str | None) -> tuple[HandRecord,
     opponent = strategy_bot(weak_strategy(cp.load(GAME)), NAME)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hands.parquet"
-        cp.play_match(GAME, "probe", opponent, hands, seed, log=path, observer=observer)
+        kept: dict[str, Any] = {"log": path, "observer": observer, "luck_adjusted": False}
+        cp.play_match(GAME, "probe", opponent, hands, seed, **kept)
         return tuple(read_parquet(path).hands)
 
 

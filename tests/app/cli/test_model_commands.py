@@ -334,10 +334,10 @@ def test_a_response_beats_the_model(game: cp.Game) -> None:
     """mcdbr with p = 0.75, the paper's MCRNR in poker, against one who gives up all but good
     hands."""
     timid = weak_strategy(game, timid_shares)
-    answer = cp.respond(game, timid, None, 0.75, "mcdbr", iterations=100_000, seed=1)
+    answer = cp.respond(game, timid, None, 0.75, "mcdbr", iterations=20_000, seed=1)
     against = cp.play_match(game, answer.strategy, timid, 20_000, 1)
     assert against.interval[0] > 0.3
-    careless = cp.solve(game, "mccfr", iterations=100_000, seed=1)
+    careless = cp.solve(game, "mccfr", iterations=20_000, seed=1)
     assert against.mean > cp.play_match(game, careless.strategy, timid, 20_000, 1).mean
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from support.verdicts import FAILS, HOLDS, IN_PART, OPEN, Cases, check_rules
 
-from counterplay.app.reproduction import fig4_holdem
-from counterplay.app.reproduction import fig4_holdem_rules as rules
+from counterplay.app.reproduction import fig4_holdem, holdem_runs, holdem_time
 from counterplay.app.reproduction.harness.reproduce import reproduce
 
 X = np.geomspace(1e5, 1e8, 13)
@@ -45,84 +44,86 @@ def scaled(some: Any, factor: float) -> Any:
 
 
 CASES: Cases = {
-    rules.balanced: {
-        HOLDS: lambda: rules.balanced(FLAT, SLOW),
-        FAILS: lambda: rules.balanced(curves(-0.9, -0.8, -0.1), SLOW),
-        IN_PART: lambda: rules.balanced(RISING, SLOW),
-        OPEN: lambda: rules.balanced(NOISY, SLOW),
+    fig4_holdem.balanced: {
+        HOLDS: lambda: fig4_holdem.balanced(FLAT, SLOW),
+        FAILS: lambda: fig4_holdem.balanced(curves(-0.9, -0.8, -0.1), SLOW),
+        IN_PART: lambda: fig4_holdem.balanced(RISING, SLOW),
+        OPEN: lambda: fig4_holdem.balanced(NOISY, SLOW),
     },
-    rules.surpasses: {
-        HOLDS: lambda: rules.surpasses(SLOW, FLAT),
-        FAILS: lambda: rules.surpasses(FALLING, FLAT),
-        IN_PART: lambda: rules.surpasses(curves(-0.9, -0.5, -0.4), FLAT),
-        OPEN: lambda: rules.surpasses(SLOW, NOISY),
+    fig4_holdem.surpasses: {
+        HOLDS: lambda: fig4_holdem.surpasses(SLOW, FLAT),
+        FAILS: lambda: fig4_holdem.surpasses(FALLING, FLAT),
+        IN_PART: lambda: fig4_holdem.surpasses(curves(-0.9, -0.5, -0.4), FLAT),
+        OPEN: lambda: fig4_holdem.surpasses(SLOW, NOISY),
     },
-    rules.quicker: {
-        HOLDS: lambda: rules.quicker([0.2, 0.21, 0.22]),
-        FAILS: lambda: rules.quicker([1.3, 1.31, 1.32]),
-        IN_PART: lambda: rules.quicker([0.7, 0.71, 0.72]),
-        OPEN: lambda: rules.quicker([0.2, 0.9, 1.5]),
+    fig4_holdem.quicker: {
+        HOLDS: lambda: fig4_holdem.quicker([0.2, 0.21, 0.22]),
+        FAILS: lambda: fig4_holdem.quicker([1.3, 1.31, 1.32]),
+        IN_PART: lambda: fig4_holdem.quicker([0.7, 0.71, 0.72]),
+        OPEN: lambda: fig4_holdem.quicker([0.2, 0.9, 1.5]),
     },
-    rules.smaller: {
-        HOLDS: lambda: rules.smaller(4, 10),
-        FAILS: lambda: rules.smaller(11, 10),
-        IN_PART: lambda: rules.smaller(9, 10),
+    fig4_holdem.smaller: {
+        HOLDS: lambda: fig4_holdem.smaller(4, 10),
+        FAILS: lambda: fig4_holdem.smaller(11, 10),
+        IN_PART: lambda: fig4_holdem.smaller(9, 10),
     },
-    rules.by_time: {
-        HOLDS: lambda: rules.by_time(scaled(FLAT, 0.2), SLOW),
-        FAILS: lambda: rules.by_time(scaled(WEAK, 5.0), SLOW),
-        IN_PART: lambda: rules.by_time(scaled(FLAT, 1.5), SLOW),
-        OPEN: lambda: rules.by_time(NOISY, SLOW),
+    fig4_holdem.by_time: {
+        HOLDS: lambda: fig4_holdem.by_time(scaled(FLAT, 0.2), SLOW),
+        FAILS: lambda: fig4_holdem.by_time(scaled(WEAK, 5.0), SLOW),
+        IN_PART: lambda: fig4_holdem.by_time(scaled(FLAT, 1.5), SLOW),
+        OPEN: lambda: fig4_holdem.by_time(NOISY, SLOW),
     },
-    rules.external: {
-        HOLDS: lambda: rules.external(curves(-0.4, -0.05, -0.01), FLAT),
-        FAILS: lambda: rules.external(WEAK, FLAT),
-        OPEN: lambda: rules.external(NOISY, FLAT),
+    fig4_holdem.external: {
+        HOLDS: lambda: fig4_holdem.external(curves(-0.4, -0.05, -0.01), FLAT),
+        FAILS: lambda: fig4_holdem.external(WEAK, FLAT),
+        OPEN: lambda: fig4_holdem.external(NOISY, FLAT),
     },
-    rules.fraction: {
-        HOLDS: lambda: rules.fraction({"a": scaled(FLAT, 0.1)}, FLAT, -0.2, 1e4),
-        FAILS: lambda: rules.fraction({"a": scaled(FLAT, 0.9), "b": WEAK}, FLAT, -0.2, 1e4),
-        IN_PART: lambda: rules.fraction({"a": scaled(FLAT, 0.1), "b": FLAT}, FLAT, -0.2, 1e4),
-        OPEN: lambda: rules.fraction({"a": scaled(WEAK, 0.01)}, FLAT, -0.2, 1e4),
+    holdem_time.fraction: {
+        HOLDS: lambda: holdem_time.fraction({"a": scaled(FLAT, 0.1)}, FLAT, -0.2, 1e4),
+        FAILS: lambda: holdem_time.fraction({"a": scaled(FLAT, 0.9), "b": WEAK}, FLAT, -0.2, 1e4),
+        IN_PART: lambda: holdem_time.fraction({"a": scaled(FLAT, 0.1), "b": FLAT}, FLAT, -0.2, 1e4),
+        OPEN: lambda: holdem_time.fraction({"a": scaled(WEAK, 0.01)}, FLAT, -0.2, 1e4),
     },
 }
 
 
 def test_each_rule_gives_each_verdict() -> None:
-    check_rules(rules, CASES, {rules.smaller: {OPEN}, rules.external: {IN_PART}})
+    never = {fig4_holdem.smaller: {OPEN}, fig4_holdem.external: {IN_PART}}
+    for module in (fig4_holdem, holdem_time):
+        check_rules(module, CASES, never)
 
 
 def test_where_a_curve_comes_to_a_level_for_good() -> None:
     """In the logarithm of iterations or seconds; infinity if never, the first point if always."""
     for axis in (0, 1):
-        there = rules.reaches(FLAT[1], -0.2, axis)
-        assert rules.at(FLAT[1], there, axis) == pytest.approx(-0.2, abs=1e-9)
-        assert rules.reaches(FLAT[1], -0.9, axis) == FLAT[1][0, axis]
-    assert rules.reaches(WEAK[1], -0.2) == np.inf
-    assert "after inf M" in rules.surpasses(WEAK, FLAT).measured
+        there = holdem_runs.reaches(FLAT[1], -0.2, axis)
+        assert holdem_runs.at(FLAT[1], there, axis) == pytest.approx(-0.2, abs=1e-9)
+        assert holdem_runs.reaches(FLAT[1], -0.9, axis) == FLAT[1][0, axis]
+    assert holdem_runs.reaches(WEAK[1], -0.2) == np.inf
+    assert "after inf M" in fig4_holdem.surpasses(WEAK, FLAT).measured
 
 
 def test_a_shorter_run_of_mcts_gets_what_its_second_half_gave() -> None:
     short = RISING.copy()
     short[:, :, 0] /= 10
-    gain = float(np.mean(rules.gained(short, short[0, -1, 0] / 2)))
+    gain = float(np.mean(fig4_holdem.gained(short, short[0, -1, 0] / 2)))
     ahead = float(np.mean(SLOW[:, -1, 2]) - np.mean(short[:, -1, 2])) - gain
     assert gain > 0.1
-    assert f"ahead by {ahead:+.3f}" in rules.surpasses(SLOW, short).measured
+    assert f"ahead by {ahead:+.3f}" in fig4_holdem.surpasses(SLOW, short).measured
     whole = float(np.mean(SLOW[:, -1, 2]) - np.mean(RISING[:, -1, 2]))
-    assert f"ahead by {whole:+.3f}" in rules.surpasses(SLOW, RISING).measured
+    assert f"ahead by {whole:+.3f}" in fig4_holdem.surpasses(SLOW, RISING).measured
 
 
 def test_runs_that_stop_before_a_level_bound_the_ratio_of_seconds() -> None:
-    ratio = rules.times(scaled(FLAT, 0.5), FLAT, -0.2)
+    ratio = holdem_time.times(scaled(FLAT, 0.5), FLAT, -0.2)
     assert ratio == pytest.approx((0.5, 0.5, 0.5))
-    assert rules.times(WEAK, FLAT, -0.2).high == np.inf  # it takes at least so long
-    assert rules.times(FLAT, WEAK, -0.2).low == 0.0
+    assert holdem_time.times(WEAK, FLAT, -0.2).high == np.inf  # it takes at least so long
+    assert holdem_time.times(FLAT, WEAK, -0.2).low == 0.0
 
 
 def test_points_are_round_and_end_with_the_last() -> None:
-    assert fig4_holdem.points(1_000, 100) == [100, 150, 200, 300, 500, 700, 1_000]
-    assert fig4_holdem.points(60, 50) == [50, 60]
+    assert holdem_runs.points(1_000, 100) == [100, 150, 200, 300, 500, 700, 1_000]
+    assert holdem_runs.points(60, 50) == [50, 60]
 
 
 def test_memory_is_that_of_the_statistics_the_article_needs() -> None:
@@ -136,7 +137,7 @@ def test_fig4_holdem_goes_on_after_an_interruption(
 ) -> None:
     size = fig4_holdem.Fig4HoldemScale(400_000, 200_000, 1_000, 10_000, 2, 3, 2, 200, 500)
     monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
-    real, calls = fig4_holdem.learning_curve, []
+    real, calls = holdem_runs.learning_curve, []
 
     def stops(*arguments: Any) -> Any:
         calls.append(arguments)
@@ -144,10 +145,10 @@ def test_fig4_holdem_goes_on_after_an_interruption(
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(fig4_holdem, "learning_curve", stops)
+    monkeypatch.setattr(holdem_runs, "learning_curve", stops)
     with pytest.raises(KeyboardInterrupt):
         reproduce("fig4-holdem", "quick", tmp_path)
-    monkeypatch.setattr(fig4_holdem, "learning_curve", real)
+    monkeypatch.setattr(holdem_runs, "learning_curve", real)
     outcome = reproduce("fig4-holdem", "quick", tmp_path)
     rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
     assert len(rows) == sum(

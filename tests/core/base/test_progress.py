@@ -12,7 +12,7 @@ from support.terminal import Terminal
 
 import counterplay as cp
 from counterplay.core.base import progress
-from counterplay.core.base.progress import no_progress, say, shown
+from counterplay.core.base.progress import no_progress, progress_bar, say
 
 
 def test_a_solve_shows_its_iterations_and_clears_the_line(terminal: Terminal) -> None:
@@ -44,7 +44,7 @@ def test_nothing_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_bar_at_a_time_and_none_beside_a_callback(terminal: Terminal) -> None:
-    with shown() as outer, shown() as inner:
+    with progress_bar() as outer, progress_bar() as inner:
         assert isinstance(outer, cp.ProgressBar)
         assert inner is no_progress
     seen: list[Any] = []
@@ -59,7 +59,7 @@ def test_only_the_main_thread_shows(terminal: Terminal) -> None:
     bars: list[Any] = []
 
     def work() -> None:
-        with shown() as bar:
+        with progress_bar() as bar:
             bars.append(bar)
 
     thread = threading.Thread(target=work)

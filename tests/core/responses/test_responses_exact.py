@@ -3,6 +3,7 @@ Johanson et al. 2008)."""
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -52,8 +53,13 @@ def blend(response: cp.Response, p: float) -> float:
     return p * response.payoff + (1.0 - p) * response.worst_case
 
 
+@cache
+def value_of_game(name: str) -> float:
+    return lp_value(cp.load(name))
+
+
 def value_to(game: cp.Game, player: int) -> float:
-    return lp_value(game) * (1 if player == 0 else -1)
+    return value_of_game(game.name) * (1 if player == 0 else -1)
 
 
 @few

@@ -8,6 +8,7 @@ linear program, W from the definitions below.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,12 @@ FULL = {"cfr": (2000, 2e-2), "cfr+": (1000, 5e-4), "dcfr": (1000, 5e-4), "pcfr+"
 
 #: Sampled engines: options, iterations in small games and in Leduc. Standard deviations fall with
 #: 1/sqrt(t); the gap of the uniform pair is 0.12 to 0.7 of the range in these games, and 0.02 is
-#: far from anything but convergence.
+#: far from anything but convergence, and twice what these iterations leave.
 SAMPLED: dict[str, tuple[str, dict[str, Any], int, int]] = {
-    "optimistic": ("mccfr", {}, 2_000_000, 3_000_000),
-    "stochastic": ("mccfr", {"averaging": "stochastic"}, 2_000_000, 3_000_000),
-    "external": ("mccfr-external", {}, 200_000, 200_000),
-    "chance": ("mccfr-chance", {}, 40_000, 40_000),
+    "optimistic": ("mccfr", {}, 500_000, 1_500_000),
+    "stochastic": ("mccfr", {"averaging": "stochastic"}, 500_000, 1_500_000),
+    "external": ("mccfr-external", {}, 50_000, 50_000),
+    "chance": ("mccfr-chance", {}, 30_000, 30_000),
 }
 SAMPLED_GAP = 0.02
 
@@ -78,15 +79,24 @@ def least_biased(
     return -float(worth[0])
 
 
+@cache
+def exact_value(name: str, player: int, p: float | None, algorithm: str) -> float:
+    """What the restricted game is worth to the responder, by a linear program; `p`: of every
+    information set, or None for the trust of `some_trust`."""
+    game = cp.load(name)
+    trust = some_trust(game, algorithm) if p is None else p
+    exact = cp.respond(game, some_model(game), player, trust, algorithm, engine="lp")
+    return float(exact.runs[0]._solver.values[player])
+
+
 def check(
     response: cp.Response, model: cp.Strategy, trust: float | np.ndarray, largest_gap: float
 ) -> None:
     game, player = response.game, response.player
     assert player is not None
-    exact = cp.respond(
-        game, model, player, trust, response.algorithm.removeprefix("mc"), engine="lp"
-    )
-    value = float(exact.runs[0]._solver.values[player])
+    assert np.array_equal(model.probabilities, some_model(game).probabilities)
+    p = None if isinstance(trust, np.ndarray) else trust
+    value = exact_value(game.name, player, p, response.algorithm.removeprefix("mc"))
     gap = response.runs[0].exploitability
     if response.algorithm.endswith("rnr"):
         assured = trust * response.payoff + (1.0 - trust) * response.worst_case

@@ -15,6 +15,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.base.store import cache_root
+from counterplay.core.kernels import jit as jit_module
 from counterplay.core.kernels.jit import clock, jit, prepare
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.cards.tables import strengths
@@ -98,6 +99,33 @@ def test_the_clock_stands_still_while_a_kernel_is_compiled() -> None:
     assert passed < on_the_wall / 2
     assert total(numbers) == now + 7.0
     assert len(total.signatures) == 1
+
+
+def test_long_compiling_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(jit_module, "say", said.append)
+
+    def compile_two(number: float) -> None:
+        @jit(inner=True)
+        def add(x: float) -> float:
+            return x + number
+
+        @jit(inner=True)
+        def subtract(x: float) -> float:
+            return x - number
+
+        @jit
+        def nothing(x: float) -> float:
+            return subtract(add(x))
+
+        assert nothing(0.0) == 0.0
+
+    now = float(time.time_ns() % 10**12)  # kernels with this constant are in no cache
+    compile_two(now)
+    assert said == []  # it was short
+    monkeypatch.setattr(jit_module, "FIRST_SECONDS", -1.0)
+    compile_two(now + 1.0)
+    assert [line.split(";")[0] for line in said] == ["compiling"]
 
 
 @pytest.mark.slow

@@ -169,7 +169,12 @@ def test_interleaved_holdem_sees_the_cards_of_its_own_deal() -> None:
 
 @pytest.mark.parametrize(
     ("name", "threads"),
-    [("goofspiel(4)", 1), ("goofspiel(4,tree=False)", 1), ("holdem(buckets=10)", 2)],
+    [
+        ("goofspiel(4)", 1),
+        ("goofspiel(5)", 2),
+        ("goofspiel(4,tree=False)", 1),
+        pytest.param("holdem(buckets=10)", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_however_a_run_is_cut(name: str, threads: int, tmp_path: Path) -> None:
     """In the middle of a batch too: what was sampled and is pending is kept."""

@@ -19,7 +19,6 @@ from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.holdem.bucket_pairs import (
     N_FLOPS,
-    N_MATCHUPS,
     _count_some,
     _empty,
     _fill,
@@ -29,6 +28,8 @@ from counterplay.poker.holdem.bucket_pairs import (
 )
 from counterplay.poker.match.deals import HandWorkspace, deal_block, play_tables
 from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment, exact_first
+
+N_MATCHUPS = 93_769  # pairs of holdings up to suit permutations
 
 
 def raw(a: Any, b: Any, deals: int, seed: int) -> PlayedDeals:

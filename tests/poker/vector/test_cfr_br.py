@@ -17,6 +17,7 @@ from support.single_card import LABELS, rules_and_chance
 from support.small_holdem import CARDS, RanksAbstraction
 
 import counterplay as cp
+from benchmarks.vector_cfr import VectorCfr
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import player_infosets
@@ -33,7 +34,6 @@ from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
 from counterplay.poker.vector.public_tree import Street, streets_of
 from counterplay.poker.vector.traversal import FixedSeat, Step, Traversal
-from counterplay.poker.vector.vector_cfr import VectorCfr
 
 Policy = tuple[np.ndarray, ...]
 

@@ -9,15 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 from support.policies import function_of, network
-from support.small_holdem import FLOP_BETS, random_strategy, tree_game, walked_game
+from support.small_holdem import CARDS, FLOP_BETS, random_strategy, tree_game, walked_game
 
 import counterplay as cp
+from counterplay.core.forms.game import Game
+from counterplay.poker.abstraction.lossless import LosslessAbstraction
 from counterplay.poker.cards.cards import N_HOLDINGS, holding
+from counterplay.poker.cards.decks import Deck
+from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
 from counterplay.poker.vector.policy import VectorPolicy
 
 
-def test_a_table_as_a_function_has_its_exact_values() -> None:
-    game = walked_game(FLOP_BETS)
+def flop_game() -> Game:
+    """Short-deck hold'em that ends on the flop."""
+    return Game("flop", FlopHoldemRules(LosslessAbstraction(Deck(CARDS)), 1))
+
+
+@pytest.mark.parametrize("four_streets", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_table_as_a_function_has_its_exact_values(four_streets: bool) -> None:
+    game = walked_game(FLOP_BETS) if four_streets else flop_game()
     strategy = random_strategy(game, 3)
     policy = cp.VectorPolicy(function_of(game, strategy), batch=7)
     exact = cp.exploitability(game, strategy)
@@ -119,10 +129,13 @@ def test_a_policy_has_no_table_of_buckets() -> None:
         cp.respond(game, network(np), p=0.5, iterations=1)
 
 
-def test_the_number_of_calls_is_known_before() -> None:
-    """On the full deck, with a board of each suit-isomorphic class."""
-    game = cp.load("flop_holdem(buckets=2,bets=1)")
-    policy = VectorPolicy(network(np), batch=64)
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_number_of_calls_is_known_before(full: bool) -> None:
+    """On the full deck with a board of each suit-isomorphic class."""
+    game = cp.load("flop_holdem(buckets=2,bets=1)") if full else flop_game()
+    call = np.zeros((64, N_HOLDINGS, 3))
+    call[:, :, 1] = 1.0
+    policy = VectorPolicy(lambda boards, betting: call[: len(betting)], batch=64)
     shares: list[float] = []
     response = cp.best_response(game, policy, 0, progress=shares.append)
     assert policy.calls == policy.expected_calls(game, players=[1])

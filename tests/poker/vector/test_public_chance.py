@@ -26,6 +26,7 @@ from counterplay.core.evaluation.exact import _gradient
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.betting.betting import betting_tree, first_rows, first_slots
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.vector.board import fill_board, new_board
@@ -33,7 +34,6 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.public_sampling import (
     DTYPE,
     UNRESTRICTED,
-    PublicTables,
     restriction_of,
 )
 from counterplay.poker.vector.public_traversal import Iteration, traverse_board
@@ -64,7 +64,7 @@ def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
         rest = [card for card in CARDS if card not in cards]
         chance.deck[:] = [*rest, *cards]
         fill_board(game.form.cards, chance, 4, board)
-        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
+        tables = SamplingTables(regret.copy(), np.zeros(game.n_slots))
         traverse_board(
             streets, board, Iteration(rows, tables, restriction_of(form), 1.0, 1.0), work
         )
@@ -129,7 +129,7 @@ def test_kuhn_and_leduc_by_the_code_of_holdem(name: str) -> None:
         board.bucket[:, : n + 1] = np.arange(n + 1)
         board.global_bucket[:] = board.holding
         board.global_bucket[1] += dealt.number * n
-        tables = PublicTables(regret.copy(), np.zeros_like(regret))
+        tables = SamplingTables(regret.copy(), np.zeros_like(regret))
         iteration = Iteration(InfosetRows(first_row, first), tables, UNRESTRICTED, 1.0, 1.0)
         traverse_board(four, board, iteration, work)
         regrets += tables.regret - regret
@@ -210,7 +210,7 @@ def test_values_by_bucket_are_those_by_sequence() -> None:
     worker, rows = solver._pool.workers[0], InfosetRows(game.form.first_row, game.form.first)
     found = []
     for few in (True, False):
-        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
+        tables = SamplingTables(regret.copy(), np.zeros(game.n_slots))
         restriction = restriction_of(solver.form)
         if not few:  # one coin that never falls on the model: the other way is taken
             restriction = restriction._replace(

@@ -24,9 +24,10 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
+from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.holding_classes import deal_boards, new_boards, new_dealer
-from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, restriction_of
+from counterplay.poker.vector.public_sampling import DTYPE, restriction_of
 from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
@@ -49,7 +50,7 @@ def _form(game: Game, kind: str) -> Any:
     return data_biased_form(game.form, model, 0, trust)
 
 
-def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> PublicTables:
+def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> SamplingTables:
     """The same boards, each traversed with the tables as they were before its batch."""
     own, counts = game.form, game.rules.abstraction.counts
     streets = streets_of(game.rules.tree, DTYPE)
@@ -62,13 +63,13 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Publi
         new_traversal_workspace(streets, counts, DTYPE),
         InfosetRows(own.first_row, own.first),
     )
-    tables = PublicTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
+    tables = SamplingTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
     scale = 1.0 / ((left - 2) * (left - 3) // 2)
     for t in range(1, n + 1):
         before, learnt = tables.regret.copy(), np.zeros(game.n_slots)
         for k in range(batch):
             deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
-            here = PublicTables(before.copy(), tables.strategy_sum)
+            here = SamplingTables(before.copy(), tables.strategy_sum)
             iteration = Iteration(rows, here, restriction_of(form), scale, float(t))
             traverse_board(streets, dealer.board, iteration, work)
             learnt += here.regret - before

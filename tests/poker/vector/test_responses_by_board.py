@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.command import one_sentence, typed
 from support.small_holdem import RIVER_BETS, on_tree, random_strategy, tree_game, walked_game
@@ -147,7 +148,7 @@ def test_advice_goes_by_the_upper_end(model: cp.Strategy) -> None:
 
 @pytest.mark.slow
 def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few traversals, and the response is within the limit."""
+    """Few traversals, and a mixture of the two last responses whose bound is the limit."""
     ends = [cp.respond(model.game, model, p=p, measure={}, **SAMPLED) for p in (0.0, 1.0)]
     limit = (ends[0].exploitability + ends[1].exploitability) / 2.0
     traversals = []
@@ -161,17 +162,20 @@ def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyP
     found = cp.respond(model.game, model, max_exploitability=limit, measure={}, **SAMPLED)
     assert traversals[:3] == [1.0, 0.0, 0.5]
     assert len(traversals) == 6
-    assert found.p in traversals
     assert 0.0 < (found.p or 0.0) < 1.0
-    payoff, worst = on_sequences(found)
+    mixture: Any = found.strategy
+    one, other = (on_sequences(replace(found, strategy=s)) for s in (mixture.one, mixture.other))
+    weights = mixture.weight, 1.0 - mixture.weight
+    payoff, worst = ([a, b] @ np.array(weights) for a, b in zip(one, other, strict=True))
     assert (found.payoff, found.worst_case) == pytest.approx((payoff, worst), abs=1e-9)
-    assert ends[0].exploitability < found.exploitability <= limit
+    assert found.exploitability == pytest.approx(limit, abs=1e-9)
     with pytest.raises(BadParameter, match="even the safest strategy found risks"):
         cp.respond(model.game, model, max_exploitability=1e-6, measure={}, **SAMPLED)
 
 
 def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where p risks p ± 0.1, the largest of a bisection within 0.5 is 0.375."""
+    """Where p risks p ± 0.1, a bisection ends at 0.375 and 0.4375, on both sides of 0.5, and the
+    mixture of the two that risks 0.5 at most has the mean p 0.4."""
     plain = cp.respond(model.game, model, None, 0.5, **SAMPLED)
     monkeypatch.setattr(
         responds, "compute_response", lambda parameters, limits: replace(plain, p=parameters.p)
@@ -183,7 +187,9 @@ def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.M
     )
     monkeypatch.setattr(cp.Response, "with_payoff", lambda self, **_: self)
     parameters = ResponseParameters(model.game, model, None, 0.0, "mcrnr")
-    assert responds.respond_within_measured(parameters, 0.5, Limits(), {}).p == 0.375
+    found = responds.respond_within_measured(parameters, 0.5, Limits(), {})
+    assert found.p == pytest.approx(0.4)
+    assert upper_end(found.exploitability) == pytest.approx(0.5)
     assert responds.respond_within_measured(parameters, 1.1, Limits(), {}).p == 1.0
 
 

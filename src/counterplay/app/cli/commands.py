@@ -89,7 +89,7 @@ OTHER_GAMES = [
 
 
 def _sizes(game: Any) -> dict[str, Any]:
-    if game.capabilities.discovered:
+    if game.discovers_infosets:
         exact = game.form.shape.known == 1
         return {
             "tree": "none: information sets are discovered while sampling",
@@ -211,7 +211,7 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     exact = result.game.evaluator.immediate
     values = expected_value(result.game, result.strategy).tolist() if exact else None
     rate = result.iterations / max(result.seconds, 1e-9)
-    discovered = result.game.capabilities.discovered
+    discovered = result.game.discovers_infosets
     n_infosets = len(result.strategy.keys) if discovered else result.game.n_infosets
     if as_json:
         facts = {

@@ -1,4 +1,5 @@
-"""What `evaluate` prints about strategies of hold'em: measured on flops, or certified."""
+"""What `evaluate` prints about strategies of hold'em: measured on flops, certified, or given by a
+function."""
 
 from __future__ import annotations
 
@@ -67,3 +68,32 @@ def certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
     facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
     facts["measure again"] = display.suggested("evaluate", shipped.name, "--method", "exact")
     return facts
+
+
+def say_calls(game: Any, policy: Any, flops: int | None = None) -> None:
+    """Says beforehand how often a policy is called; nothing for another player."""
+    from counterplay.poker.players import is_vector_policy
+
+    if is_vector_policy(policy):
+        calls = policy.expected_calls(game, flops)
+        display.err.print(f"{policy.name} is called about {calls:,} times")
+
+
+def policy_facts(game: Any, policy: Any) -> dict[str, Any]:
+    """The facts of a function of boards and betting, in a game that ends on the flop."""
+    from counterplay.core.evaluation.exact import best_response
+
+    say_calls(game, policy)
+    facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
+    total = 0.0
+    for player in range(2):
+        with display.share_progress(f"best response of {game.seats[player]}") as progress:
+
+            def report(share: float, show: Any = progress) -> None:
+                show(share, f"{share:.0%} of the calls")
+
+            value = best_response(game, policy, player, progress=report).value
+        facts[best_response_name(game, player)] = value
+        total += value
+    facts[display.exploitability_name(game)] = total
+    return facts | {"calls of the policy": policy.calls}

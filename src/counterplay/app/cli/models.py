@@ -51,7 +51,7 @@ def model(
         ),
     ],
     player: Annotated[str, Option(help="The player to model, by the name in the hands.")],
-    kind: Annotated[str, Option(help="tree (C4.5, one per phase) or frequency (counts).")] = "tree",
+    kind: Annotated[str, Option(help="tree (C4.5, one per round) or frequency (counts).")] = "tree",
     game: Annotated[
         str, Option(help="The game whose buckets the model uses.")
     ] = "holdem(buckets=10)",

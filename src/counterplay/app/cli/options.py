@@ -69,7 +69,8 @@ SolverOptions = Annotated[
     Option("-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2."),
 ]
 Responder = Annotated[str, Option("--player", help="The seat that responds: 1, 2 or both.")]
-ResponseAlgorithm = Annotated[
+MaxRisk = Annotated[float | None, Option(help="Hold'em: the same in mb/g, the mean of the seats.")]
+ResponseName = Annotated[
     str | None,
     Option(
         "-a",

@@ -76,11 +76,9 @@ def respond(
     max_exploitability: Annotated[
         float | None, Option(help="Instead of p: win the most at this exploitability at most.")
     ] = None,
-    max_risk: Annotated[
-        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
-    ] = None,
+    max_risk: opt.MaxRisk = None,
     adversary: opt.Adversary = "abstract",
-    algorithm: opt.ResponseAlgorithm = None,
+    algorithm: opt.ResponseName = None,
     engine: opt.Engine = None,
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
@@ -268,11 +266,9 @@ def frontier(
     max_exploitability: Annotated[
         float | None, Option(help="Recommend a p of this exploitability at most.")
     ] = None,
-    max_risk: Annotated[
-        float | None, Option(help="The same in hold'em in mb/g, the mean of the seats.")
-    ] = None,
+    max_risk: opt.MaxRisk = None,
     adversary: opt.Adversary = "abstract",
-    algorithm: opt.ResponseAlgorithm = None,
+    algorithm: opt.ResponseName = None,
     engine: opt.Engine = None,
     iterations: Annotated[
         int | None, opt.iterations_option("Iterations for each p and seat.")

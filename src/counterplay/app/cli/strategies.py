@@ -16,8 +16,13 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import named, out, print_facts, print_json
-from counterplay.app.cli.measured import best_response_name, certified_facts, holdem_facts
-from counterplay.app.cli.policies import policy_facts, say_calls
+from counterplay.app.cli.measured import (
+    best_response_name,
+    certified_facts,
+    holdem_facts,
+    policy_facts,
+    say_calls,
+)
 from counterplay.core.base.errors import BadParameter, unknown
 
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling
@@ -54,7 +59,7 @@ def evaluate(
 
     loaded = game_of(strategy, game)
     players = players_of(loaded)
-    if method == "play" or (method is None and loaded.capabilities.discovered):
+    if method == "play" or (method is None and loaded.discovers_infosets):
         if (against, backend, flops, ray) != (None,) * 4:
             raise BadParameter("--method play takes --seconds and --seed, and nothing else")
         facts, stopped = _lower_bound_facts(players.strategy(strategy), seconds, seed)
@@ -284,7 +289,7 @@ def show(
 
 def _print_rows(rows: Iterator[Any], profile: Any) -> None:
     """Prints the rows; of discovered information sets, maybe millions, only the first ones."""
-    discovered = profile.game.capabilities.discovered
+    discovered = profile.game.discovers_infosets
     for row in islice(rows, MOST_SHOWN if discovered else None):
         out.print(str(row))
     if discovered and next(rows, None) is not None:
@@ -301,7 +306,7 @@ def _rows(
     game = profile.game
     if player is not None and not 1 <= player <= game.n_players:
         raise BadParameter(f"--player is a number from 1 to {game.n_players}, not {player}")
-    if game.capabilities.discovered:
+    if game.discovers_infosets:
         yield from profile.rows(None if player is None else player - 1, infoset)
         return
     infosets = range(game.n_infosets) if street is None else _of_street(game, street)

@@ -11,12 +11,11 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
     source_version,
-    stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import Interval
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.prepare import bot_job
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.forms.registry import load
 from counterplay.core.match.play import play_match
 from counterplay.core.parallel.jobs import Job
@@ -83,7 +82,7 @@ def _match(band: Band, scale: str, store: PieceStore, progress: ProgressCallback
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     rows, lines = [], []
     for k, band in enumerate(BANDS):
-        won = _match(band, scale, store, stage_progress(progress, k, len(BANDS)))
+        won = _match(band, scale, store, stage(progress, k, len(BANDS)))
         off = band.off_by(won["mean"])
         ours = Interval(won["mean"], won["low"], won["high"])
         who = [band.player, band.opponent]
@@ -111,4 +110,9 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 TITLE = "Beyond the article: the re-created bots beside the published figures"
 FITTED = "Poki's guessed constants were chosen by the two bands marked (fitted)."
 SECONDS = {"quick": 8, "paper": 120}  # on two cores
-EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=20, priority=21)
+STORY = """
+
+The bots of the article are commercial programs; these are re-creations from published
+descriptions. The table has what the originals were reported to win, and what the re-creations
+win."""
+EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=20, priority=21, story=STORY)

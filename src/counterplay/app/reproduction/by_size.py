@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction import size_run
-from counterplay.app.reproduction.harness.base import (
-    Experiment,
-    Outcome,
-    ResultTable,
-    stage_progress,
-    titled_progress,
-)
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable
 from counterplay.app.reproduction.harness.store import PieceStore, file_version
 from counterplay.app.reproduction.size_run import (
     GAP,
@@ -34,7 +28,7 @@ from counterplay.app.reproduction.size_run import (
     SizeTask,
 )
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.parallel.jobs import Job, in_parallel
 
 CFR, CFR_PLUS = "RNR, CFR", "RNR, CFR+"
@@ -140,7 +134,7 @@ def _family(
     runs: dict[str, dict[str, SizeRun]] = {game: {} for game in games}
     plan = [(game, method) for game in games for method in METHODS]
     for k, (game, method) in enumerate(plan):
-        shown = titled_progress(stage_progress(progress, k, len(plan)), f"{game}, {method}")
+        shown = stage(progress, k, len(plan), f"{game}, {method}")
         runs[game][method] = _cached_run(game, method, nodes, store, shown)
     return runs
 
@@ -251,6 +245,11 @@ TARGET = "the gap of the restricted game, as a share of that of uniform play, to
 TITLE = "Beyond the article: time and memory of RNR and MCRNR by size"
 SECONDS = {"quick": 18, "paper": 500}  # on two cores
 MEANING = {"nodes": "visited at most, by each run", "target": TARGET}
+STORY = """
+
+Each family of games grows until a tree no longer fits. Up to there the table compares the seconds,
+building included, and the memory that full width and sampling need to the same gap. Beyond it only
+sampling without a tree goes on."""
 EXPERIMENT = Experiment(
-    "by-size", TITLE, run, SECONDS, _jobs, order=22, priority=22, meaning=MEANING
+    "by-size", TITLE, run, SECONDS, _jobs, order=22, priority=22, meaning=MEANING, story=STORY
 )

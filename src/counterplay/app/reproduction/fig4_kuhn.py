@@ -22,12 +22,11 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     SolverVariant,
     source_version,
-    titled_progress,
 )
 from counterplay.app.reproduction.harness.judge import Claim, Interval, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, part
 from counterplay.core.evaluation.exact import expected_value, exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
@@ -198,7 +197,7 @@ def _curve(
 
     recipe = {"gammas": GAMMAS, "code": source_version(_curve, equilibrium, loss)}
     solver = new_solver(game, variant.algorithm, seed, dict(variant.options))
-    shown = titled_progress(progress, f"{variant.label}, seed {seed + 1}")
+    shown = part(progress, title=f"{variant.label}, seed {seed + 1}")
     return learning_curve(store, recipe, solver, points(iterations), measure, shown)
 
 
@@ -293,4 +292,11 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"
-EXPERIMENT = Experiment("fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=1)
+STORY = """MCCFR's squared and dominated errors are close to zero. MCTS (C = 2) has converged
+slightly off the equilibrium, plays dominated actions and is still unlearning them. No numbers are
+given.
+
+MCCFR's errors fall by about a factor of ten with each decade of iterations. MCTS stops at a
+distance from every equilibrium that depends on C, while its dominated actions become ever rarer. A
+best response exploits it; an equilibrium wins almost nothing from it."""
+EXPERIMENT = Experiment("fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=1, story=STORY)

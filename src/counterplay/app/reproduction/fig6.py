@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import (
-    Experiment,
-    Outcome,
-    ResultTable,
-    stage_progress,
-)
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable
 from counterplay.app.reproduction.harness.judge import (
     Claim,
     Interval,
@@ -43,7 +38,7 @@ from counterplay.app.reproduction.models import (
     response_point,
 )
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.frontier import PAPER_PS
 
@@ -127,7 +122,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     plan = [(name, one) for one in _plan(scale) for name in GAMES]
     curves = [
-        one.points(name, one.ps, scale, store, stage_progress(progress, k, len(plan)))
+        one.points(name, one.ps, scale, store, stage(progress, k, len(plan)))
         for k, (name, one) in enumerate(plan)
     ]
 
@@ -202,7 +197,15 @@ def _label_ps(axis: Any, curve: ResponseCurve, x: list[float], y: list[float]) -
 RNR_SECONDS = {"quick": 0.5, "paper": 3.0}  # of one response
 TITLE = "Figure 6: exploitation against exploitability"
 SECONDS = {"quick": 27, "paper": 350}  # on two cores
-EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=2, meaning=MEANING)
+STORY = """Curves of gain against risk for p = 0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97 and 1 in OCP(500),
+Goofspiel, Bluff and Princess and Monster. No numbers are given.
+
+Trust in the model buys winnings from the model at the price of being exploitable. RNR at full
+width, which is exact, is judged; MCRNR is beside it. How much the last step of p costs depends on
+the game and on how good the model is."""
+EXPERIMENT = Experiment(
+    "fig6", TITLE, run, SECONDS, _jobs, order=7, priority=2, meaning=MEANING, story=STORY
+)
 
 
 BOOST_PS = (0.5, 0.7, 0.8)
@@ -257,7 +260,7 @@ def best(curve: ResponseCurve) -> float:
 
 def boost(curves: Curves, sampled: Curves) -> Claim:
     """Claim 23; `sampled`: MCRNR's curves, which are shown beside RNR's."""
-    parts, told = [], []
+    parts, listed = [], []
     for name, curve in curves.items():
         p = best(curve)
         gain, risk = shares(curve, p)
@@ -265,12 +268,12 @@ def boost(curves: Curves, sampled: Curves) -> Claim:
         parts.append(judge.all_hold([above(ahead, 0.0), above(gain, NOTICEABLE)]))
         other = shares(sampled[name], p) if name in sampled else None
         beside = f"; MCRNR {percent(other[0])} for {percent(other[1])}" if other else ""
-        told.append(f"{name} {percent(gain)} of the gain for {percent(risk)} of the risk{beside}")
+        listed.append(f"{name} {percent(gain)} of the gain for {percent(risk)} of the risk{beside}")
     rule = (
         f"At the best p of 0.5, 0.7 and 0.8 RNR has over {NOTICEABLE:.0%} of the gain of p = 1, "
         f"and more than twice the share of its risk, in each game; in part if in some."
     )
-    return claim(23, f"At the best p from 0.5 to 0.8: {', '.join(told)}.", decide(*parts), rule)
+    return claim(23, f"At the best p from 0.5 to 0.8: {', '.join(listed)}.", decide(*parts), rule)
 
 
 def step(curve: ResponseCurve) -> Interval:
@@ -284,9 +287,9 @@ def jump(curves: Curves) -> Claim:
     steps = {name: step(curve) for name, curve in curves.items()}
     bluff = [below(one, JUMP) for name, one in steps.items() if name.startswith("bluff")]
     others = [above(one, JUMP) for name, one in steps.items() if not name.startswith("bluff")]
-    told = ", ".join(f"{name} {percent(one)}" for name, one in steps.items())
+    listed = ", ".join(f"{name} {percent(one)}" for name, one in steps.items())
     measured = (
-        f"Of all risk the step from 0.97 brings {told}: high elsewhere {decide(*others)}, "
+        f"Of all risk the step from 0.97 brings {listed}: high elsewhere {decide(*others)}, "
         f"not in Bluff {decide(*bluff)}."
     )
     rule = (
@@ -299,16 +302,16 @@ def jump(curves: Curves) -> Claim:
 def similar(rnr: Curves, dbr: Curves) -> Claim:
     """Claim 25, footnote 10: gain and risk apart, at the same values of p."""
     parts: dict[str, list[Truth]] = {"gain": [], "risk": []}
-    told: dict[str, list[str]] = {"gain": [], "risk": []}
+    listed: dict[str, list[str]] = {"gain": [], "risk": []}
     for name, other in dbr.items():
         room, one = SIMILAR * other.available, rnr[name]
         for what, mine, its in (("gain", one.gain, other.gain), ("risk", one.risk, other.risk)):
             margin = [judge.difference(mine(q.p), its(q.p)) for q in other.points]
             parts[what].append(judge.all_hold(judge.within(x, -room, room) for x in margin))
             most = max(abs(x.value) for x in margin) / max(other.available, 1e-12)
-            told[what].append(f"{name} {most:.0%}")
+            listed[what].append(f"{name} {most:.0%}")
     ps = " and ".join(f"{q.p:g}" for q in next(iter(dbr.values())).points)
-    measured = "; ".join(f"{what} differs by " + ", ".join(told[what]) for what in parts)
+    measured = "; ".join(f"{what} differs by " + ", ".join(listed[what]) for what in parts)
     rule = (
         f"At p = {ps} gain and risk of RNR and DBR differ by less than {SIMILAR:.0%} of what can "
         f"be won from the model in every game; in part if only one of the two does."

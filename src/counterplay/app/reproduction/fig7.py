@@ -27,9 +27,7 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    prefixed_progress,
     source_version,
-    stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import Claim, Interval, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
@@ -42,7 +40,7 @@ from counterplay.app.reproduction.models import (
     model_job,
 )
 from counterplay.core.base.plotting import band, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, part, stage
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
@@ -115,7 +113,7 @@ class ConvergencePoint(NamedTuple):
     gap: float  # exploitability of the restricted games, summed over seats
 
 
-Run = Sequence[ConvergencePoint]
+RunPoints = Sequence[ConvergencePoint]
 
 
 class Trace(NamedTuple):
@@ -124,7 +122,7 @@ class Trace(NamedTuple):
     game: str
     method: Method
     seed: int
-    rows: Run
+    rows: RunPoints
 
 
 # the rule
@@ -133,7 +131,7 @@ EARLY, LATE = 0.5, 0.1  # share of the gap of uniform play
 NODES, WALK, OURS = "nodes", "seconds, RNR walking its tree", "seconds, RNR on the sequence form"
 
 
-def to_reach(run: Run, share: float, cost: str) -> Interval:
+def to_reach(run: RunPoints, share: float, cost: str) -> Interval:
     """Nodes or seconds until the gap is at most this share of that of uniform play. The interval
     is that between the last measurement above it and the first at or below it."""
     for before, row in itertools.pairwise(run):
@@ -144,7 +142,7 @@ def to_reach(run: Run, share: float, cost: str) -> Interval:
     return Interval(math.inf, float(getattr(run[-1], cost)), math.inf)
 
 
-def ratio(full: Run, sampled: Sequence[Run], share: float, cost: str) -> Interval:
+def ratio(full: RunPoints, sampled: Sequence[RunPoints], share: float, cost: str) -> Interval:
     """Cost of MCRNR over cost of RNR: the median over seeds, and the range over seeds and between
     measurements."""
     base = to_reach(full, share, cost)
@@ -158,8 +156,8 @@ def ratio(full: Run, sampled: Sequence[Run], share: float, cost: str) -> Interva
 class Race(NamedTuple):
     """RNR and one method of MCRNR on a game."""
 
-    full: Run
-    sampled: Sequence[Run]
+    full: RunPoints
+    sampled: Sequence[RunPoints]
     walk: float  # seconds of a node in a walk of the tree
 
     def ratio(self, share: float, cost: str) -> Interval:
@@ -174,7 +172,7 @@ def sooner(races: Mapping[str, Race]) -> Claim:
     ratios = {
         cost: {g: race.ratio(EARLY, cost) for g, race in races.items()} for cost in (NODES, WALK)
     }
-    told = "; ".join(
+    listed = "; ".join(
         f"{cost}: " + ", ".join(f"{game} {as_ratio(one)}" for game, one in found.items())
         for cost, found in ratios.items()
     )
@@ -184,7 +182,7 @@ def sooner(races: Mapping[str, Race]) -> Claim:
         "to halve the gap that uniform play has in the restricted games, in each game; in part if "
         "in some."
     )
-    measured = f"What MCRNR needs to halve the gap, over what RNR needs, {told}."
+    measured = f"What MCRNR needs to halve the gap, over what RNR needs, {listed}."
     return claim(26, measured, decide(*parts), rule)
 
 
@@ -276,14 +274,11 @@ def _cached_trace(
     iterations = getattr(GAMES[scale][name], method.size)
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
-    recipe |= {
-        "points": [EVERY, FIRST, FACTOR, STOP],
-        "code": source_version(trace, points, all_nodes),
-    }
-    labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
-    rows = store.value(
-        "trace", recipe, lambda: trace(game, model, method, seed, iterations, labelled)
-    )
+    recipe["points"] = [EVERY, FIRST, FACTOR, STOP]
+    recipe["code"] = source_version(trace, points, all_nodes)
+    labelled = part(progress, title=f"{name}, seed {seed + 1}: {method.label}")
+    arguments = (game, model, method, seed, iterations, labelled)
+    rows = store.value("trace", recipe, lambda: trace(*arguments))
     return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
 
 
@@ -370,7 +365,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     names, folder, plan = list(GAMES[scale]), store.folder, _plan(scale)
     traces, models, walks = [], {}, {}
     for k, name in enumerate(names):
-        shown = stage_progress(progress, k, len(names))
+        shown = stage(progress, k, len(names))
         models[name] = fixed_profile(name, TARGET, store, shown)
         walks[name] = _cached_walk(name, store)
         traces += [_cached_trace(name, *one, scale, store, shown) for one in plan]
@@ -398,4 +393,12 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 TITLE = "Figure 7: convergence of RNR and MCRNR"
 SECONDS = {"quick": 60, "paper": 450}  # on two cores
 MEANING = {"models": "what the responses respond to"}
-EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)
+STORY = """MCRNR is below RNR in all four games, above all at the left end of the curves. No
+numbers are given.
+
+Both algorithms respond to the same model; the curves are the exploitability of the pair of
+responses by nodes and by seconds. Where a game has much chance, sampling reaches a good
+approximation before full width has ended its first pass. The verdict is game by game."""
+EXPERIMENT = Experiment(
+    "fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING, story=STORY
+)

@@ -23,7 +23,6 @@ from counterplay.app.reproduction.harness.base import (
     Outcome,
     ResultTable,
     source_version,
-    stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import Claim, above, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
@@ -37,7 +36,7 @@ from counterplay.app.reproduction.prepare import bot_job
 from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
 from counterplay.app.reproduction.table1 import Plan, TableRow, by_key, observing_job
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.parallel.jobs import Job
 from counterplay.poker.adaptive.play import play_adaptive
 from counterplay.poker.adaptive.player import Adaptive
@@ -101,13 +100,13 @@ def more_games(by_games: Mapping[int, Sequence[float]]) -> Claim:
         pair: judge.paired(by_games[pair[1]], by_games[pair[0]])
         for pair in itertools.pairwise(sorted(by_games))
     }
-    told = ", ".join(f"{many:,} instead of {few:,} {x} sb/h" for (few, many), x in steps.items())
+    listed = ", ".join(f"{many:,} instead of {few:,} {x} sb/h" for (few, many), x in steps.items())
     rule = (
         "MCRNR10 (public sampling) with each larger number of observed games wins more from Poki, "
         "with the whole 95% interval; in part if at some steps."
     )
     verdict = decide(*(above(one, 0.0) for one in steps.values()))
-    return claim(22, f"More observed games bring: {told}.", verdict, rule)
+    return claim(22, f"More observed games bring: {listed}.", verdict, rule)
 
 
 # the games
@@ -180,7 +179,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     players = PlayerFactory(scale, store, progress)
     policies = {}
     for k, mode in enumerate(size.modes):
-        players.progress = stage_progress(progress, k, len(size.modes) + 1)
+        players.progress = stage(progress, k, len(size.modes) + 1)
         policies[mode] = _policies(mode, size, players)
     rows = {games: plan.rows(players)[0] for games, plan in _plans(scale).items()}
     mccfr = by_key(_mccfr(scale).rows(players))["MCCFR10", "public", "poki"]
@@ -275,4 +274,12 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Figure 8: online play against Poki"
 SECONDS = {"quick": 90, "paper": 900}  # on two cores
-EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=9, priority=6, meaning=MEANING)
+STORY = """An online MCRNR10 with 6 million iterations for every 1,000 games exploits Poki after
+about 20 million iterations; Table 2 has its final +0.369 sb/h.
+
+The response is learnt while it plays, to a model from 20,000 games observed before. It is compared
+with MCCFR10, which never adapts, on the same hands. The second panel has the winnings by number of
+observed games."""
+EXPERIMENT = Experiment(
+    "fig8", TITLE, run, SECONDS, _jobs, order=9, priority=6, meaning=MEANING, story=STORY
+)

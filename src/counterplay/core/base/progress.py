@@ -1,8 +1,8 @@
 """Progress of long work: callbacks, a progress bar, and messages.
 
-Library calls of more than `FIRST_SECONDS` show a bar by themselves (`shown`), on a terminal or in a
-notebook; `show_progress(False)` turns that off, and a callback of the caller replaces it. Messages
-(`say`) are for what has no share done: counts, compiling.
+Library calls of more than `FIRST_SECONDS` show a bar by themselves (`progress_bar`), on a terminal
+or in a notebook; `show_progress(False)` turns that off, and a callback of the caller replaces it.
+Messages (`say`) are for what has no share done: counts, compiling.
 """
 
 from __future__ import annotations
@@ -14,12 +14,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 #: Called with the share of the work done, in [0, 1], and a description of the current step.
 ProgressCallback = Callable[[float, str], None]
 #: The same for work of a single step.
 ShareCallback = Callable[[float], None]
+
+
+class PartCallback(Protocol):
+    """A callback of either kind."""
+
+    def __call__(self, share: float, what: str = "") -> None: ...
+
+
 #: Nothing is shown of shorter work. A count is reported again whenever its time has doubled.
 FIRST_SECONDS = 2.0
 EVERY_SECONDS = 0.2  # between two updates of the bar
@@ -31,9 +39,21 @@ def no_progress(share: float, what: str = "") -> None:
     """The default callback: does nothing."""
 
 
-def part(progress: ProgressCallback, low: float, high: float, what: str) -> ShareCallback:
-    """The callback of one step of larger work, which covers the shares from `low` to `high`."""
-    return lambda share: progress(low + (high - low) * share, what)
+def part(
+    progress: ProgressCallback, low: float = 0.0, high: float = 1.0, title: str = ""
+) -> PartCallback:
+    """The callback of a part of larger work, which covers the shares from `low` to `high`.
+    `title`: its description, in place of those of the part."""
+
+    def report(share: float, what: str = "") -> None:
+        progress(low + (high - low) * min(max(share, 0.0), 1.0), title or what)
+
+    return report
+
+
+def stage(progress: ProgressCallback, k: int, n: int, title: str = "") -> PartCallback:
+    """The callback of stage k of n equal stages."""
+    return part(progress, k / n, (k + 1) / n, title)
 
 
 def _print_message(text: str) -> None:
@@ -72,7 +92,7 @@ def interactive() -> bool:
 
 
 @contextmanager
-def shown(progress: Callable[..., None] | None = None, **limits: Any) -> Iterator[Any]:
+def progress_bar(progress: Callable[..., None] | None = None, **limits: Any) -> Iterator[Any]:
     """The callback of long work: the caller's `progress`, else a bar that appears after
     `FIRST_SECONDS` and disappears at the end, if progress is shown. Work inside of that work shows
     nothing of its own. `limits`: of a `ProgressBar`."""

@@ -38,7 +38,7 @@ import numpy as np
 from counterplay.core.base.disk import file_lock, open_regular, remove_abandoned, write_pieces
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.files import check_values, parse_json
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.base.version import code_version
 
 FORMAT = 1  # of the files
@@ -217,7 +217,7 @@ class Cached(Generic[T]):
         if slot.path not in self._held:
             stored = self.read()
             if stored is None:
-                with shown(progress) as progress:
+                with progress_bar(progress) as progress:
                     stored = self._new(slot, progress)
             self._held[slot.path] = stored
         return self._held[slot.path]

@@ -1,11 +1,14 @@
 """`FlopEstimate`: a number from a sample of flops with its interval, which sums and differences
-propagate."""
+propagate; and the width of intervals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+
+LEVEL = 0.95  # of all intervals
 
 
 class FlopEstimate(float):
@@ -59,6 +62,16 @@ class FlopEstimate(float):
     __rmul__ = __mul__
 
 
+def half_width(standard_error: float, degrees: float) -> float:
+    """Half the width of a 95% interval."""
+    from scipy.special import ndtri, stdtrit  # faster to import than scipy.stats
+
+    if math.isnan(standard_error):
+        return math.inf
+    upper = (1 + LEVEL) / 2
+    return float(ndtri(upper) if math.isinf(degrees) else stdtrit(degrees, upper)) * standard_error
+
+
 def half_interval(value: float) -> float:
     """Returns half the 95% interval of a number; 0 for an exact one."""
     return value.error if isinstance(value, FlopEstimate) else 0.0
@@ -73,8 +86,6 @@ def stratified_half(samples: Sequence[tuple[np.ndarray, float]], fitted: int = 0
     """Returns half the 95% interval of a mean over strata, each given by its sample and its share:
     by Student's t with Satterthwaite's degrees of freedom, since samples of strata are small.
     `fitted`: coefficients that were fitted to the samples, a degree of freedom each."""
-    from scipy.stats import t  # slow to import, rarely needed
-
     parts = [share**2 * float(np.var(sample, ddof=1)) / len(sample) for sample, share in samples]
     variance = sum(parts)
     if variance == 0.0:
@@ -82,5 +93,4 @@ def stratified_half(samples: Sequence[tuple[np.ndarray, float]], fitted: int = 0
     spread = zip(parts, samples, strict=True)
     freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, (sample, _) in spread)
     left = max(freedom - fitted, 1.0)
-    half: float = t.ppf(0.975, left) * (variance * freedom / left) ** 0.5
-    return float(half)
+    return half_width((variance * freedom / left) ** 0.5, left)

@@ -128,7 +128,7 @@ class FormEvaluator(Evaluator):
         return value, Strategy(game, probabilities)
 
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
-        if self.game.capabilities.discovered:
+        if self.game.discovers_infosets:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, so its exploitability is only known "
                 f"from below: method='play', on the command line --method play"

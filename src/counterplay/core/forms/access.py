@@ -24,6 +24,7 @@ import numpy as np
 from numba.extending import overload
 
 from counterplay.core.kernels.cache_lines import cache_aligned
+from counterplay.core.kernels.inner import INNER
 from counterplay.core.kernels.intrinsics import prefetch_at
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import sample_action
@@ -58,7 +59,7 @@ def question(default: F) -> F:
         return _ANSWERS.get((name, form.instance_class), default)
 
     choose.__signature__ = inspect.signature(default)  # type: ignore[attr-defined]
-    overload(ask)(choose)
+    overload(ask, jit_options=INNER)(choose)
     return ask  # type: ignore[return-value]
 
 

@@ -18,15 +18,12 @@ class Capabilities:
     listed: bool = True  # histories as a tree, strategies as tables
     full_width: bool = True  # a sequence form, for solvers and responses that do not sample
     exact: bool = True  # values, best responses and exploitability
-    discovered: bool = False  # information sets are discovered while playing: hash-table strategies
     #: Features named by packages above, which ask for them with `Game.can`.
     also: frozenset[str] = frozenset()
 
 
-#: Of rules that make their own form for sampling.
+#: Of rules without a tree.
 SAMPLING_ONLY = Capabilities(listed=False, full_width=False, exact=False)
-#: Of compiled rules without a tree.
-DISCOVERED = Capabilities(listed=False, full_width=False, exact=False, discovered=True)
 
 
 class Unit(NamedTuple):
@@ -52,7 +49,7 @@ def capabilities_of(name: str, rules: Any, usual: Capabilities) -> Capabilities:
     if not isinstance(capabilities, Capabilities):
         raise BadGame(f"{name}: `capabilities` must be a Capabilities, not {capabilities!r}")
     if not usual.listed and (capabilities.listed or capabilities.full_width):
-        raise BadGame(f"{name}: a game that makes its own form cannot be listed, nor full width")
+        raise BadGame(f"{name}: a game without a tree cannot be listed, nor full width")
     if usual.listed and not capabilities.listed:
         raise BadGame(f"{name}: a game of states has a tree, so its histories are listed")
     return capabilities

@@ -46,9 +46,9 @@ class Game:
     """A game by name. `rules` is a `StateRules`, `CompiledRules` or `FormRules` object; `cp.load`
     makes the built-in ones.
 
-    A game is played without a tree if `tree` is False, and if it is None and the tree would be too
-    large: of compiled rules, more than `most_nodes` histories, or no method `count_nodes()` that
-    says how many; of states, some million histories by an estimate.
+    `tree`: whether the game is played with a tree of its histories. None: with one unless it would
+    be too large. The tree of compiled rules is too large if it has more than `most_nodes` histories
+    or the rules have no method `count_nodes()`; that of states if an estimate says some million.
     """
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
@@ -80,7 +80,7 @@ class Game:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What can be done with the game: list it, measure it exactly, play bots, ..."""
+        """What can be done with the game besides sampling it."""
         return self._capabilities
 
     def can(self, word: str) -> bool:
@@ -174,7 +174,7 @@ class Game:
         return self._representation.keys_of_label(label)
 
     def check_rules(self, problem: int) -> None:
-        """Raises the error in the rules of which kernels noted the number; 0: none."""
+        """Raises the error in the rules that a kernel recorded by this number; 0 is none."""
         if problem:
             raise self._representation.error(problem)
 

@@ -19,12 +19,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadGame, BadParameter
-from counterplay.core.forms.capabilities import (
-    DISCOVERED,
-    SAMPLING_ONLY,
-    Capabilities,
-    numbered,
-)
+from counterplay.core.forms.capabilities import SAMPLING_ONLY, Capabilities, numbered
 from counterplay.core.forms.compiled import PROBLEMS, TOO_LONG, rules_digest
 from counterplay.core.forms.expand import ExpandedRules, expand_rules, label_rules
 from counterplay.core.forms.infoset_table import PLAYER_BITS
@@ -213,7 +208,7 @@ class CompiledTree(CompiledForms, TreeForm):
 class Discovered(Representation):
     """A game without a tree, whose information sets are discovered while playing."""
 
-    capabilities = DISCOVERED
+    capabilities = SAMPLING_ONLY
     discovers = True
     no_tree_reason = "is played without a tree"
     form: RulesForm

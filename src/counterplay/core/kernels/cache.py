@@ -27,6 +27,7 @@ from numba.core import caching
 
 from counterplay.core.base.disk import write_bytes
 from counterplay.core.base.errors import CounterplayError
+from counterplay.core.kernels.inner import KernelCacheImpl
 
 _caching: Any = caching  # not typed
 FunctionCache: Any = _caching.FunctionCache
@@ -62,6 +63,8 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache with `KernelFile`s; one that cannot be read or written does not exist."""
+
+    _impl_class = KernelCacheImpl
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

@@ -40,6 +40,7 @@ from counterplay.core.base.progress import FIRST_SECONDS, say
 from counterplay.core.base.store import cache_root, remove_old_versions
 from counterplay.core.base.version import PACKAGE, hash_sources
 from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
+from counterplay.core.kernels.inner import INNER
 
 config: Any = _config  # its settings are not declared
 inline_closurecall: Any = _inline_closurecall  # not typed
@@ -190,8 +191,9 @@ def jit(
 
     `inline` inserts the function into its callers, for large parts of a hot loop that LLVM would
     leave as calls, and for functions with one caller, which are then compiled once instead of
-    twice. `inner`: only kernels call the function, so it gets no wrapper for Python. With arguments
-    of many arrays the wrapper takes longer to compile than the function.
+    twice. `inner`: only kernels call the function, so it gets no wrapper for Python, which takes
+    longer to compile than the function where arguments have many arrays, and no machine code of its
+    own (`core/kernels/inner.py`).
     """
     if function is None:
         return lambda decorated: _compile(decorated, inline, inner)
@@ -204,9 +206,8 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
             nogil=True,
             error_model="numpy",
             inline="always" if inline else "never",
-            no_cfunc_wrapper=True,
-            no_cpython_wrapper=inner,
             _nrt=False,
+            **(INNER if inner else {"no_cfunc_wrapper": True}),
         )(function)
         if inner and not config.DISABLE_JIT:
             _refuse_python(compiled)

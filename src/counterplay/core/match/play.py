@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
@@ -215,12 +215,12 @@ def play_match(
             )
         if isinstance(others, str) or not isinstance(others, Sequence):
             raise BadParameter(f"others is a list of players, not {others!r}")
-        with shown(progress) as progress:
+        with progress_bar(progress) as progress:
             players, threads = (a, b, *others), processes or cores()
             return play_several(game, players, hands, seed, duplicate, progress, threads)
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
     cluster = current() if processes is None and cards is None else None
-    with shown(progress) as progress, stop_signals() as stop:
+    with progress_bar(progress) as progress, stop_signals() as stop:
         match: Match = kind(game, a, b, options, progress)
         before = clock()
         if cluster is None:

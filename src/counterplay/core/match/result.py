@@ -17,16 +17,30 @@ import numpy as np
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
+from counterplay.core.evaluation.estimate import half_width
 from counterplay.core.match.kernels import Tally, merge_tallies
 
-LEVEL = 0.95
 #: With this many sessions, the error of players with state is that of their sessions.
 ENOUGH_SESSIONS = 10
 _TWICE, _ONCE = 0, 3  # rows of a tally
 
 
+class WithInterval:
+    """A mean, its standard error and the degrees of freedom of that."""
+
+    mean: float
+    standard_error: float
+    degrees: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% confidence interval of the mean; infinite for a single deal."""
+        half = half_width(self.standard_error, self.degrees)
+        return self.mean - half, self.mean + half
+
+
 @dataclass(frozen=True)
-class Adjusted:
+class Adjusted(WithInterval):
     """The luck-adjusted payoff of `a` per hand (AIVAT)."""
 
     mean: float
@@ -36,12 +50,6 @@ class Adjusted:
     @classmethod
     def of(cls, estimate: Estimate) -> Adjusted:
         return cls(estimate.mean, estimate.standard_error, estimate.degrees)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean."""
-        half = half_width(self.standard_error, self.degrees)
-        return self.mean - half, self.mean + half
 
 
 class PlayerMean(NamedTuple):
@@ -54,7 +62,7 @@ class PlayerMean(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class MatchResult(Tabular):
+class MatchResult(WithInterval, Tabular):
     """Result of `a` against `b`, or against all `others`; in hold'em in small bets per hand
     (sb/h)."""
 
@@ -83,12 +91,6 @@ class MatchResult(Tabular):
         hands, twice, degrees = whole.hands, whole.twice, whole.degrees
         mean, error, seats = whole.mean, whole.standard_error, whole.by_seat
         return cls(game, *names, hands, twice, mean, error, seats, seed, degrees=degrees, **more)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean; infinite for a single deal."""
-        half = half_width(self.standard_error, self.degrees)
-        return self.mean - half, self.mean + half
 
     def of_player(self, one: PlayerMean) -> Adjusted:
         """The mean of one of several players, with its interval."""
@@ -135,16 +137,6 @@ class MatchResult(Tabular):
     def _won(self, mean: float, standard_error: float) -> str:
         half = half_width(standard_error, self.degrees)
         return f"{mean:+.4f} ± {half:.4f} {self.unit} (95%)"
-
-
-def half_width(standard_error: float, degrees: float) -> float:
-    """Half the width of a 95% interval."""
-    from scipy.special import ndtri, stdtrit  # faster to import than scipy.stats
-
-    if math.isnan(standard_error):
-        return math.inf
-    upper = (1 + LEVEL) / 2
-    return float(ndtri(upper) if math.isinf(degrees) else stdtrit(degrees, upper)) * standard_error
 
 
 @dataclass(frozen=True)

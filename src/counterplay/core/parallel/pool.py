@@ -150,7 +150,7 @@ class ThreadPool(WorkerPool):
 
     def __init__(self, workers: list[Worker], game: Game) -> None:
         super().__init__(workers)
-        self._discovers = game.capabilities.discovered
+        self._discovers = game.discovers_infosets
         self._executor = ThreadPoolExecutor(len(workers))
         self._after_playing = ThreadBarrier(len(workers), self._align)
         self._after_merging = ThreadBarrier(len(workers), self._schedule)
@@ -279,7 +279,7 @@ class ThreadPool(WorkerPool):
 def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
     """Whether one thread that touched so many nodes has played enough alone; if information sets
     are discovered, which may rarely recur, at most `MOST_WARM_UP` nodes are needed."""
-    enough = algorithm.game.capabilities.discovered and nodes >= MOST_WARM_UP
+    enough = algorithm.game.discovers_infosets and nodes >= MOST_WARM_UP
     return enough or nodes >= WARM_UP * algorithm.infosets()
 
 
@@ -298,7 +298,7 @@ def check_threads(threads: Any, game: Game, limit: int = MOST_THREADS) -> int:
 
 def most_threads(game: Game, limit: int = MOST_THREADS) -> int:
     """Returns the largest number of threads for `game`, at most `limit`."""
-    if game.capabilities.discovered:
+    if game.discovers_infosets:
         return limit
     return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), limit)
 

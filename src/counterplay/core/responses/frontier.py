@@ -18,7 +18,7 @@ import numpy as np
 from counterplay.core.base import display, files
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, Interrupted, probability, real
-from counterplay.core.base.progress import ProgressCallback, no_progress, part, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, part, progress_bar
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
@@ -231,7 +231,7 @@ def frontier(
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
     values = _check_ps(ps)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         return _curve(parameters, values, limits, progress, measure)
 
 

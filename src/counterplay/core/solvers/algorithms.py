@@ -51,7 +51,7 @@ def default_sampler(game: Game) -> str:
     """The default sampling solver: the one that the rules name (`sampler`); outcome sampling for a
     game without a tree, which may be too deep for traversals of external sampling; otherwise
     external sampling."""
-    usual = "mccfr" if game.capabilities.discovered else "mccfr-external"
+    usual = "mccfr" if game.discovers_infosets else "mccfr-external"
     return str(getattr(game.rules, "sampler", usual))
 
 

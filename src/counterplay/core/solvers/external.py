@@ -28,14 +28,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.sampling import SamplingSolver
-
-
-class ExternalTables(NamedTuple):
-    """The tables of external sampling: s slots."""
-
-    regret: np.ndarray  # float64[s]
-    strategy_sum: np.ndarray  # float64[s]
+from counterplay.core.solvers.sampling import SamplingSolver, SamplingTables
 
 
 class TraversalStack(NamedTuple):
@@ -73,7 +66,7 @@ def new_stack(depth: int, width: int) -> TraversalStack:
 def _descend(
     form: Any,
     chance: Any,
-    tables: ExternalTables,
+    tables: SamplingTables,
     stack: TraversalStack,
     depth: int,
     traverser: int,
@@ -113,7 +106,7 @@ def _descend(
 
 
 @jit(inline=True)
-def _finish(tables: ExternalTables, stack: TraversalStack, depth: int) -> float:
+def _finish(tables: SamplingTables, stack: TraversalStack, depth: int) -> float:
     """After all actions of decision `depth`: adds its sampled regrets and returns its value."""
     first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
@@ -129,7 +122,7 @@ def _finish(tables: ExternalTables, stack: TraversalStack, depth: int) -> float:
 def external_sampling(
     form: Any,
     chance: Any,
-    tables: ExternalTables,
+    tables: SamplingTables,
     stack: TraversalStack,
     rng: np.ndarray,
     n_players: int,
@@ -181,9 +174,6 @@ class ExternalSampling(SamplingSolver):
     name = "mccfr-external"
     summary = "external-sampling MCCFR"
     discovers = True
-
-    def _new_tables(self, infosets: int, slots: int) -> ExternalTables:
-        return ExternalTables(np.zeros(slots), np.zeros(slots))
 
     def _new_workspace(self) -> TraversalStack:
         return new_stack(self.game.depth, self.game.max_actions)

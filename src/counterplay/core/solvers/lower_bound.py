@@ -27,7 +27,7 @@ from counterplay.core.base.errors import (
     positive,
     whole_number,
 )
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
@@ -252,7 +252,7 @@ def lower_bound(
     budget = max(SECONDS, seconds or 0.0)
     names = _names(game, algorithm, options)
     searches: list[_Search] = []
-    with shown(progress) as progress, stop_signals() as stop:
+    with progress_bar(progress) as progress, stop_signals() as stop:
         question = _Question(game, strategy, LEAST_GAMES, int(seed), options, stop)
         question = replace(question, games=games or question.affordable_games(budget))
         for player in (0, 1):
@@ -312,7 +312,7 @@ def _leaves(learner: _Learner) -> float:
     sampling: the product of the numbers of actions along them. 0 in a game with a tree, whose size
     limits them."""
     solver: Any = learner.solver
-    if not solver.game.capabilities.discovered:
+    if not solver.game.discovers_infosets:
         return 0.0
     actions = solver.worker.workspace.actions
     products = []

@@ -254,7 +254,7 @@ class TreeSearch(SamplingSolver):
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
-        if self.game.capabilities.discovered:
+        if self.game.discovers_infosets:
             nodes = infosets
         else:
             nodes = 0 if self._simulation == ON_POLICY else self.game.n_nodes

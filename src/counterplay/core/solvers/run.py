@@ -16,7 +16,7 @@ import numpy as np
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
-from counterplay.core.base.progress import shown
+from counterplay.core.base.progress import progress_bar
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
@@ -248,7 +248,7 @@ class _Loop:
 
     def run(self) -> Run:
         limits = self.limits
-        bar = shown(limits.on_chunk, iterations=limits.iterations, seconds=limits.seconds)
+        bar = progress_bar(limits.on_chunk, iterations=limits.iterations, seconds=limits.seconds)
         with stop_signals() as stop, bar as self.on_chunk:
             self.solver.step(0)  # compile before the clock starts
             reason = "target" if self._on_target() else self._until_stopped(stop)

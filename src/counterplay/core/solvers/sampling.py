@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,13 @@ from counterplay.core.solvers.hash_tables import (
 )
 
 
+class SamplingTables(NamedTuple):
+    """The tables of external sampling and of public chance sampling: s slots."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
+
+
 class SamplingSolver(Solver):
     """Samples histories of a form, the game's own or a transformed one."""
 
@@ -70,7 +77,7 @@ class SamplingSolver(Solver):
         self._mean: Any = None
         if threads > 1:
             self._check_not_interleaved()
-        if game.capabilities.discovered:
+        if game.discovers_infosets:
             if not self.discovers:
                 raise BadParameter(
                     f"{self.name} needs all information sets before it plays, and those of "
@@ -84,7 +91,7 @@ class SamplingSolver(Solver):
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        return cls.discovers or not game.capabilities.discovered
+        return cls.discovers or not game.discovers_infosets
 
     def new_worker(self, k: int) -> Worker:
         """Returns the k-th worker, at iteration 0."""
@@ -118,7 +125,7 @@ class SamplingSolver(Solver):
 
     def _check_not_interleaved(self) -> None:
         """Merging discovered information sets would renumber those of pending histories."""
-        if self.at_once > 1 and self.game.capabilities.discovered:
+        if self.at_once > 1 and self.game.discovers_infosets:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, and there histories are interleaved "
                 f"by one thread only; leave out interleave"
@@ -142,9 +149,9 @@ class SamplingSolver(Solver):
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         return SingleThread(workers) if len(workers) == 1 else ThreadPool(workers, self.game)
 
-    @abstractmethod
     def _new_tables(self, infosets: int, slots: int) -> Any:
         """Returns the tables of iteration 0."""
+        return SamplingTables(np.zeros(slots), np.zeros(slots))
 
     @abstractmethod
     def _new_workspace(self) -> Any:

@@ -20,7 +20,7 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import tally
 from counterplay.core.match.play import blocks, check_hands
-from counterplay.core.match.result import Adjusted, estimate, half_width
+from counterplay.core.match.result import Adjusted, WithInterval, estimate
 from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
@@ -31,7 +31,7 @@ from counterplay.poker.players import bot
 
 
 @dataclass(frozen=True)
-class AdaptiveBlock:
+class AdaptiveBlock(WithInterval):
     """The result of one block of hands, and the state of the player after it."""
 
     hands: int  # played so far, this block included
@@ -43,12 +43,6 @@ class AdaptiveBlock:
     strategy: Strategy = field(repr=False)  # of the last hand
     iterations: int  # of the learnt response so far, both seats
     degrees: float = math.inf  # of freedom of the standard error
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean."""
-        half = half_width(self.standard_error, self.degrees)
-        return self.mean - half, self.mean + half
 
 
 def play_adaptive(

@@ -10,7 +10,7 @@ equilibrium plays. Nothing fills it up again, also not a change of the opponent.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ from counterplay.poker.adaptive.tracker import (
     OPPONENT,
     LearnerTracker,
     OpponentTracker,
-    Stop,
     TrackerOptions,
 )
 from counterplay.poker.bots.bot import Bot, Ending, View
@@ -222,14 +221,14 @@ class Adaptive(Bot):
                 self.tracker.update(ending_of(record), None)
             self.learn()
 
-    def catch_up(self, stop: Stop = never) -> None:
+    def catch_up(self, stop: Callable[[], bool] = never) -> None:
         """Runs a deferred update, until it is done or `stop` returns True."""
         if self.tracker.deferred and self.tracker.hands >= self._learn_at:
             before = time.perf_counter()
             self.learn(stop)
             self.seconds += time.perf_counter() - before
 
-    def learn(self, stop: Stop = never) -> None:
+    def learn(self, stop: Callable[[], bool] = never) -> None:
         """Updates model and response from all hands of this opponent; a learner until `stop`."""
         self.tracker.learn(self.memory[self.tracker.since :], stop)
         self._learn_at = self.tracker.next_learning()

@@ -57,7 +57,6 @@ from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.quality import NORMAL_95
 from counterplay.poker.models.tilted import N_KINDS, SHAPES, Deviation, Evidence
 
-Stop = Callable[[], bool]
 OPPONENT = "opponent"  # name of the opponent in hand records
 SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
 FIT = 0.05  # total variation between the opponent's actions and a known player's
@@ -107,7 +106,7 @@ class OpponentTracker:
         self.since, self.hands, self.learnt_from = since, 0, 0
         self.log_likelihood = np.zeros(len(self._models))  # of each model
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
-        self.told = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
+        self.pooled = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
         self.playing, self.prior = 0, 0
         self.response: Strategy = self.portfolio.equilibrium
@@ -176,7 +175,7 @@ class OpponentTracker:
             kind, spot = int(self._kind[node]), int(self._spot[node])
             for j, evidence in enumerate(self.evidence):
                 evidence.add(kind, action, shares[d, :, j])
-            self.told.add(spot, action, shares[d, :, 0])
+            self.pooled.add(spot, action, shares[d, :, 0])
             first.setdefault(spot, action)
         self.log_likelihood += likelihood[: len(self._models)]
         if self._shapes:
@@ -204,7 +203,7 @@ class OpponentTracker:
         self.changes.append(self.since + hands)
         self._reset(self.since + hands)
 
-    def learn(self, memory: list[HandRecord], stop: Stop = never) -> None:
+    def learn(self, memory: list[HandRecord], stop: Callable[[], bool] = never) -> None:
         """Updates prior, model, response and estimates from all hands; ignores `stop`."""
         prior = self._best_prior()
         evidence = self.evidence[prior]
@@ -249,7 +248,7 @@ class OpponentTracker:
 
     def findings(self) -> list[Deviation]:
         """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
-        return self.told.deviations()
+        return self.pooled.deviations()
 
     def why(self) -> str:
         """The reason for the current arm."""
@@ -308,7 +307,7 @@ class LearnerTracker:
     def update(self, ending: Ending, mix: np.ndarray | None) -> None:
         self.hands += 1
 
-    def learn(self, memory: list[HandRecord], stop: Stop = never) -> None:
+    def learn(self, memory: list[HandRecord], stop: Callable[[], bool] = never) -> None:
         """Learns a new model from all hands; trains the response for each of the new ones."""
         options, new = self.options, self.hands - self.learnt_from
         self.learnt_from = self.hands

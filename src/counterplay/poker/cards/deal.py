@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from counterplay.core.kernels.inner import INNER
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.poker.cards.canonical import compose, flop_number, permute_suit, permuted_holding
@@ -142,7 +143,7 @@ def _river_bucket(river: Any, before: Any, entry: Any) -> Any:
     return river[before, entry] if river.ndim == 2 else river[entry]
 
 
-@overload(remembers)
+@overload(remembers, jit_options=INNER)
 def _remembers(cards: Any) -> Any:
     recall = cards.types[cards.fields.index("river")].ndim == 2
 
@@ -152,7 +153,7 @@ def _remembers(cards: Any) -> Any:
     return constant
 
 
-@overload(_turn_bucket)
+@overload(_turn_bucket, jit_options=INNER)
 def _choose_turn(after: Any, street: Any, before: Any, entry: Any) -> Any:
     def follow(after: Any, street: Any, before: Any, entry: Any) -> Any:
         return after[index(before), index(entry)] if street == 2 else entry
@@ -163,7 +164,7 @@ def _choose_turn(after: Any, street: Any, before: Any, entry: Any) -> Any:
     return follow if after.ndim == 2 else same
 
 
-@overload(_river_bucket)
+@overload(_river_bucket, jit_options=INNER)
 def _choose_river(river: Any, before: Any, entry: Any) -> Any:
     def follow(river: Any, before: Any, entry: Any) -> Any:
         return river[index(before), index(entry)]

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import ProgressCallback, no_progress, shown
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
 from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
@@ -50,7 +50,6 @@ MOST_BUCKETS = 16  # on a street: transition matrices have its fourth power of e
 STREETS = 4
 MOST_CHAINS = 2  # in memory
 N_FLOPS = 17_296  # after four known cards
-N_MATCHUPS = 93_769
 _PIECE = 500  # matchups in one task of a thread
 
 
@@ -245,7 +244,7 @@ def _numbers() -> tuple[np.ndarray, np.ndarray]:
     return np.where(shared, -1, number[least]).ravel(), np.flatnonzero(canonical).astype(np.int32)
 
 
-@jit
+@jit(inner=True)
 def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
     """Adds all flops that the first four cards of the deck leave to `out` (uint16[b²]). The flop of
     `chance` is restored, but not its canonical board."""
@@ -268,7 +267,7 @@ def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
     deck[4], deck[5], deck[6] = a, m, z
 
 
-@jit
+@jit(inner=True)
 def matchup_of(cards: Any, matchups: Matchups, chance: Deal) -> int:
     """Returns the matchup of the first four cards of the deck, with its flops counted."""
     both = holding_of(chance, 0, False) * N_HOLDINGS + holding_of(chance, 1, False)
@@ -305,7 +304,7 @@ def matchups(
         _IN_MEMORY[slot.path] = _read(slot, abstraction) or _empty(abstraction)
     table = _IN_MEMORY[slot.path]
     if whole and not table.filled.all():
-        with shown(progress) as progress:
+        with progress_bar(progress) as progress:
             _fill(cards, table, progress)
         write_or_warn(slot, Piece(None, {"count": table.flops}), "the flops of matchups stay")
     return table

@@ -169,7 +169,7 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
     return shift if u < fold + call or table.policy[index(row), index(2)] == 0.0 else shift + 1
 
 
-@jit
+@jit(inner=True)
 def _play_hand(
     nodes: PublicNodes, one: Table, two: Table, chance: Deal, code: np.ndarray, rng: np.ndarray
 ) -> tuple[float, int]:

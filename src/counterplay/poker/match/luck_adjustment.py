@@ -139,7 +139,7 @@ def _value_after(
     return float(values.value[index(side), index(child), index(pair)])
 
 
-@jit
+@jit(inner=True)
 def hand_correction(
     pairs: PairGame,
     one: Table,

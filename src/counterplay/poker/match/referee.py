@@ -25,7 +25,6 @@ class PlayedHand(NamedTuple):
 
 
 OnHand = Callable[[PlayedHand], None]
-Stop = Callable[[], bool]  # whether to stop before the next hand
 
 
 def play_session(
@@ -33,7 +32,7 @@ def play_session(
     session: SessionDeals,
     swap: bool,
     on_hand: OnHand | None = None,
-    stop: Stop = lambda: False,
+    stop: Callable[[], bool] = lambda: False,
 ) -> np.ndarray:
     """Starts the bots and plays a session; returns the payoff of the first bot in each deal,
     float64[deals played].
@@ -57,7 +56,7 @@ def play_hands(
     session: SessionDeals,
     swap: bool = False,
     on_hand: OnHand | None = None,
-    stop: Stop = lambda: False,
+    stop: Callable[[], bool] = lambda: False,
 ) -> np.ndarray:
     """`play_session` with bots that were started before."""
     won, tree = np.empty(len(session.cards)), betting_tree(session.betting)

@@ -91,7 +91,7 @@ def reset_ranges(ranges: RangeWorkspace, board: np.ndarray) -> None:
             ranges.weight[h, k] = 1.0
 
 
-@jit
+@jit(inner=True)
 def _deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> None:
     """Deals the board of a street: card removal for its cards, and buckets of all holdings."""
     deck = ranges.chance.deck
@@ -107,7 +107,7 @@ def _deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> N
         ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street, before)
 
 
-@jit
+@jit(inner=True)
 def deal_streets(stack: StrategyStack, ranges: RangeWorkspace, street: int, last: int) -> int:
     """Deals the board of the streets after `street` up to `last`; returns the later of the two."""
     while street < last:

@@ -8,7 +8,7 @@ draws one board. The boards of a street are numbered where a table has a block f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import comb
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ import numpy as np
 from counterplay.core.kernels.jit import jit
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD
-from counterplay.poker.vector.board import HIGH, LOW, Board, new_board
+from counterplay.poker.vector.board import HIGH, LOW, Board
 from counterplay.poker.vector.flop_boards import (
     ListingWorkspace,
     list_live_holdings,
@@ -138,54 +138,3 @@ class HoldemChance:
         work.chance.deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(board.cards)] = board.cards
         _lay_out(self.deck, work, len(board.cards), final)
         return work.board
-
-
-class SingleCardChance:
-    """One private card each and at most one public card: Kuhn poker and Leduc hold'em."""
-
-    def __init__(
-        self, n_cards: int, streets: int, strength: Callable[[int, int | None], int]
-    ) -> None:
-        """`strength(card, public)`: the larger one wins."""
-        self.n_holdings, self._strength = n_cards, strength
-        self.low = np.arange(n_cards, dtype=np.int64)
-        self.high = self.low + n_cards
-        self.possible = np.ones(n_cards, dtype=bool)
-        self.permutations = self.low[None]
-        self.n_boards = (1, n_cards)[:streets]
-        self.n_deals = (1.0, float(n_cards - 2))[:streets]
-        self.n_pairs = n_cards * (n_cards - 1)
-        self._identity = np.zeros(1, dtype=np.int64)
-
-    def root(self) -> DealtBoard:
-        return DealtBoard((), 0, self._identity)
-
-    def total(self, street: int) -> int:
-        return self.n_holdings if street else 1
-
-    def children(self, street: int, board: DealtBoard) -> Iterator[tuple[DealtBoard, int]]:
-        for card in range(self.n_holdings):
-            yield DealtBoard((card,), card, self._identity), 1
-
-    def sample(self, street: int, board: DealtBoard, rng: np.random.Generator) -> DealtBoard:
-        card = int(rng.integers(self.n_holdings))
-        return DealtBoard((card,), card, self._identity)
-
-    def classes(self, board: DealtBoard) -> np.ndarray:
-        return self.low
-
-    def new_workspace(self) -> Board:
-        return new_board((1,))
-
-    def lay_out(self, work: Board, board: DealtBoard, final: bool) -> Board:
-        public = board.cards[0] if board.cards else None
-        live = [h for h in range(self.n_holdings) if h != public]
-        strength = np.array([self._strength(h, public) if final else 0 for h in live])
-        order = np.argsort(strength, kind="stable")
-        holdings, strength, n = np.array(live)[order], strength[order], len(live)
-        work.holding[:n] = holdings
-        work.low[:n], work.high[:n] = self.low[holdings], self.high[holdings]
-        groups = [0, *(np.flatnonzero(np.diff(strength)) + 1), n]
-        work.group[: len(groups)] = groups
-        work.size[:] = n, len(groups) - 1
-        return work

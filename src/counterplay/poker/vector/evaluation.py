@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
-from counterplay.core.base.progress import ShareCallback, no_progress, shown
+from counterplay.core.base.progress import ShareCallback, no_progress, progress_bar
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.mixture import Mixture
@@ -62,7 +62,7 @@ def vector_values(
     mixed = any(query.alternative is not None or query.policies for query in queries)
     device = check_traversal(game, backend, flops, seed, queries=len(queries), mixed=mixed)
     prepared, traverse = _prepared_traversal(game, queries, device)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         if flops is None:
             return sum_all_flops(prepared, device, progress, traverse)
         samples = sample_flops(prepared, flops, seed, progress, traverse)
@@ -129,7 +129,7 @@ def exploitability_beside(
     queries = [ValueQuery(player, table, None, alternative) for player in (0, 1)]
     mixed = alternative is not None
     device = check_traversal(game, backend, flops, seed, queries=2, mixed=mixed)
-    with shown(progress) as progress:
+    with progress_bar(progress) as progress:
         beside = known_samples(game, known, flops, backend, seed, lambda x: progress(x / 2))
         prepared, traverse = _prepared_traversal(game, queries, device)
         half = partial(_second_half, progress)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import no_progress, shown
+from counterplay.core.base.progress import no_progress, progress_bar
 from counterplay.poker.holdem.table import form_table
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
@@ -39,7 +39,7 @@ class FlopEvaluator(BoardEvaluator):
         self.check(options, len(queries))
         check_suits(self.game.form.cards)
         tree, deck = self.game.rules.tree, self.game.rules.abstraction.deck
-        with shown(progress) as progress, ThreadPoolExecutor(THREADS) as pool:
+        with progress_bar(progress) as progress, ThreadPoolExecutor(THREADS) as pool:
             for policy in {policy for query in queries for policy in query.policies}:
                 policy.report_to(progress, self._calls(policy, queries))
             return list(

@@ -44,13 +44,6 @@ DTYPE = np.float32  # of a traversal; the tables are in double precision
 UNRESTRICTED = Restriction(-1, False, np.array([1.0, 0.0], dtype=DTYPE), np.zeros(0), np.zeros(0))
 
 
-class PublicTables(NamedTuple):
-    """The tables of public chance sampling: s slots."""
-
-    regret: np.ndarray  # float64[s]
-    strategy_sum: np.ndarray  # float64[s]
-
-
 class PublicWorkspace(NamedTuple):
     """The workspace of one thread."""
 
@@ -104,9 +97,6 @@ class PublicSampling(SamplingSolver):
                     "with backend=cuda all processors deal boards; leave out threads"
                 )
         super().__init__(game, seed, problem, threads, **options)
-
-    def _new_tables(self, infosets: int, slots: int) -> PublicTables:
-        return PublicTables(np.zeros(slots), np.zeros(slots))
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         if not self._device:

@@ -112,26 +112,6 @@ def average_over_suits(
             values[h, lane] = total / n
 
 
-def count_boards(deck: tuple[int, ...] = FULL_DECK) -> tuple[int, int, int]:
-    """Returns the numbers of flops, turns and rivers that are not suit-isomorphic."""
-    group = suit_permutations(deck)
-    flops, _ = flops_of(deck, group)
-    turns = rivers = 0
-    every = np.arange(len(group.card))
-    on_flop, on_turn = np.zeros_like(every), np.zeros_like(every)
-    for flop in flops:
-        n = find_stabilizer(group.card, every, flop, len(every), on_flop)
-        for turn in deck:
-            if turn not in flop and orbit_size(group.card, on_flop, n, turn):
-                turns += 1
-                m = find_stabilizer(group.card, on_flop, np.array([turn]), n, on_turn)
-                board = {*flop.tolist(), turn}
-                rivers += sum(
-                    orbit_size(group.card, on_turn, m, k) > 0 for k in deck if k not in board
-                )
-    return len(flops), turns, rivers
-
-
 @jit
 def _breaks_symmetry(
     table: np.ndarray, masks: np.ndarray, swap: np.ndarray, suits: np.ndarray

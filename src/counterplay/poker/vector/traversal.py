@@ -8,7 +8,7 @@ that may follow. What is computed depends on the seats:
 |---|---|
 | expected value (`flop_values.py`) | `FixedSeat` or `PolicySeat` (`policy.py`) against such |
 | best response (`flop_values.py`) | the maximum against `FixedSeat` or `PolicySeat` |
-| vector-form CFR (`vector_cfr.py`) | `LearnerSeat` against `LearnerSeat` |
+| vector-form CFR (`benchmarks/vector_cfr.py`) | `LearnerSeat` against `LearnerSeat` |
 | CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, `BestSeat` below it |
 
 An opponent may be a `RestrictedSeat` of any of them: with probability p it plays a model.

@@ -128,6 +128,7 @@ class Experiment:
     order: float = math.inf  # position in the report
     priority: float = math.inf  # of its jobs under a time limit; lower comes first
     meaning: Mapping[str, str] = field(default_factory=dict)  # of its settings, for the report
+    story: str = ""  # what the article reports, an empty line, and what the experiment means
 
     def outcome(
         self,
@@ -156,26 +157,6 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
-
-
-def progress_part(progress: ProgressCallback, low: float, high: float) -> ProgressCallback:
-    """Progress of a part of the work, which spans `low` to `high` of the whole."""
-    return lambda share, what: progress(low + (high - low) * min(max(share, 0.0), 1.0), what)
-
-
-def stage_progress(progress: ProgressCallback, k: int, n: int) -> ProgressCallback:
-    """Progress of stage k of n equal stages."""
-    return progress_part(progress, k / n, (k + 1) / n)
-
-
-def prefixed_progress(progress: ProgressCallback, text: str) -> ProgressCallback:
-    """Progress with a text before that of the work."""
-    return lambda share, what: progress(share, f"{text}: {what}")
-
-
-def titled_progress(progress: ProgressCallback, title: str) -> ProgressCallback:
-    """Progress with a fixed title in place of the work's own text."""
-    return lambda share, _: progress(share, title)
 
 
 def failure_path(folder: Path, name: str) -> Path:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.match.result import half_width
+from counterplay.core.evaluation.estimate import half_width
 
 
 class ArticleClaim(NamedTuple):

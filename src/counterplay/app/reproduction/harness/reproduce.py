@@ -27,12 +27,11 @@ from counterplay.app.reproduction.harness.base import (
     earlier_outcome,
     failure_path,
     finished_outcome,
-    progress_part,
 )
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.store import PieceStore, result_version
 from counterplay.core.base.errors import BadParameter, Interrupted, whole_number
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.registry import Registry
 from counterplay.core.base.store import Slot
 from counterplay.core.base.version import version
@@ -292,8 +291,8 @@ class JobRunner:
         """Progress of the jobs, and of the experiments' runs."""
         if not self.active:
             return no_progress, progress
-        of_jobs = progress_part(progress, 0.0, JOBS_SHARE)
-        return of_jobs, progress_part(progress, JOBS_SHARE, 1.0)
+        of_jobs = part(progress, 0.0, JOBS_SHARE)
+        return of_jobs, part(progress, JOBS_SHARE, 1.0)
 
     def run(
         self,

@@ -335,7 +335,7 @@ def per_hand(won: list[tuple[int, float]]) -> dict[str, float | None]:
     """Winnings / hands, and half of its 95% interval, which takes the variance within each seat
     (Student's t with Welch & Satterthwaite's degrees of freedom); None before each seat was played
     twice."""
-    from counterplay.core.match.result import half_width
+    from counterplay.core.evaluation.estimate import half_width
 
     if not won:
         return {"mean": None, "within": None}

@@ -36,6 +36,8 @@ from counterplay.poker.cards.canonical import SIZES, Boards, boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 
 MAX_CLASSES = 351  # 26 · 27 / 2
+NO_CLASS = MAX_CLASSES  # of holdings with a card of the board, in which nothing is counted
+ON_BOARD = N_TYPES  # type of the cards of the board
 SCALE = 65_535  # stored value of PPot1 = 1
 
 
@@ -43,13 +45,14 @@ class PotentialWorkspace(NamedTuple):
     """Arrays of one thread, by class of the board with a next card."""
 
     classes: HoldingClasses
-    number: np.ndarray  # int32[26, 26]: of the class of two types, or -1
+    number: np.ndarray  # int32[27, 27]: of the class of two types, or NO_CLASS
+    card_type: np.ndarray  # int32[52]
     types: np.ndarray  # int32[351, 2]
     size: np.ndarray  # int32[351]: holdings
     now: np.ndarray  # int32[351]: strength on the board
     then: np.ndarray  # int32[351]: strength with the next card
-    below: np.ndarray  # int64[351]: of one next card
-    rising: np.ndarray  # int64[351]
+    below: np.ndarray  # int64[352]: of one next card
+    rising: np.ndarray  # int64[352]
     sum_below: np.ndarray  # int64[1326]: over next cards
     sum_rising: np.ndarray  # int64[1326]
     board: np.ndarray  # int64[4]: suit masks
@@ -58,9 +61,10 @@ class PotentialWorkspace(NamedTuple):
 
 
 def new_potential_workspace() -> PotentialWorkspace:
-    shapes = ((N_TYPES, N_TYPES), (MAX_CLASSES, 2), *[(MAX_CLASSES,)] * 3)
-    ints = (np.zeros(shape, dtype=np.int32) for shape in shapes)
-    sizes = (MAX_CLASSES, MAX_CLASSES, N_HOLDINGS, N_HOLDINGS, 4, 4, 4)
+    shapes = ((N_TYPES + 1, N_TYPES + 1), (52,), (MAX_CLASSES, 2), *[(MAX_CLASSES,)] * 3)
+    ints = [np.zeros(shape, dtype=np.int32) for shape in shapes]
+    ints[0][:] = NO_CLASS
+    sizes = (NO_CLASS + 1, NO_CLASS + 1, N_HOLDINGS, N_HOLDINGS, 4, 4, 4)
     longs = (np.zeros(size, dtype=np.int64) for size in sizes)
     return PotentialWorkspace(new_holding_classes(), *ints, *longs)
 
@@ -73,8 +77,8 @@ def _list_classes(suit: int, work: PotentialWorkspace) -> int:
     n = index(0)
     for t in range(index(N_TYPES)):
         for u in range(t + ONE):
-            work.number[t, u] = -1
-            work.number[u, t] = -1
+            work.number[t, u] = NO_CLASS
+            work.number[u, t] = NO_CLASS
             left, other = work.classes.left[t], work.classes.left[u]
             size = left * (left - 1) // 2 if t == u else left * other
             if size == 0:
@@ -111,18 +115,20 @@ def _compare_classes(n: int, work: PotentialWorkspace) -> None:
     """Fills `below` and `rising` of every class, corrected for the types that classes share."""
     for h in range(n):
         now, then = work.now[h], work.then[h]
-        below, rising = np.int64(0), np.int64(0)
+        below, rising = np.int32(0), np.int32(0)  # vectors have room for twice as many
         for o in range(n):
             other, later, size = work.now[o], work.then[o], work.size[o]
-            below += size * _below(now, other)
-            rising += size * _rise(now, other, then, later)
+            below = np.int32(below + size * _below(now, other))
+            rising = np.int32(rising + size * _rise(now, other, then, later))
         more_below, more_rising = np.int64(0), np.int64(0)
         t, u = work.types[h, 0], work.types[h, 1]
         for which in range(1 if t == u else 2):
             mine = t if which == 0 else u
             for x in range(N_TYPES):
                 o = work.number[index(mine), index(x)]
-                if o < 0 or (which == 1 and x == t):  # corrected already, with the first type
+                if o == NO_CLASS or (
+                    which == 1 and x == t
+                ):  # corrected already, with the first type
                     continue
                 first = np.int64(work.classes.left[index(mine)]) - (2 if t == u else 1)
                 second = np.int64(work.classes.left[index(x)]) - (1 if x in (t, u) else 0)
@@ -164,13 +170,14 @@ def fill_board(
         if last_rank != card >> 2 or last_suit != suit or (card & 3) == suit:
             _compare_classes(_list_classes(suit, work), work)
             last_rank, last_suit = card >> 2 if (card & 3) != suit else -1, suit
+        for k in range(52):
+            free = not _blocked(work.next_board, k)
+            work.card_type[index(k)] = type_of(k, suit) if free else ON_BOARD
         for h in range(index(len(pairs))):
-            a, b = np.int64(pairs[h, 0]), np.int64(pairs[h, 1])
-            t, u = type_of(a, suit), type_of(b, suit)
-            if not (_blocked(work.next_board, a) or _blocked(work.next_board, b)):
-                o = index(work.number[index(t), index(u)])
-                work.sum_below[h] += work.below[o]
-                work.sum_rising[h] += work.rising[o]
+            t, u = work.card_type[index(pairs[h, 0])], work.card_type[index(pairs[h, 1])]
+            o = index(work.number[index(t), index(u)])
+            work.sum_below[h] += work.below[o]
+            work.sum_rising[h] += work.rising[o]
     left = 50 - on_board  # cards unknown to the holder
     for h in range(index(len(pairs))):
         hs[h] = 0
