@@ -112,6 +112,7 @@ def test_payoff_and_risk_grow_with_trust() -> None:
     assert careless.trust == 1.0
 
 
+@pytest.mark.slow
 def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
     """At a trust of 1 a best response; below, the payoffs of the same game with a tree."""
     game = river()

@@ -63,7 +63,10 @@ def test_a_flop_is_measured_as_by_the_sequence_form() -> None:
     check_measures(game, naive_game(game), cp.Strategy.random(game, 3))
 
 
-@pytest.mark.parametrize("algorithm", ["dcfr", "cfr+", "cfr"])
+@pytest.mark.parametrize(
+    "algorithm",
+    ["dcfr", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cfr+", "cfr"))],
+)
 def test_a_river_is_solved(algorithm: str) -> None:
     game = spot(RIVER, 20, stacks=45, ranges=RANGES, bets="50,100", symmetric=False)
     run = cp.solve(game, algorithm, iterations=400)
@@ -97,7 +100,9 @@ def test_three_holdings_are_kuhn_poker() -> None:
     assert cp.expected_value(game, run.strategy)[0] == pytest.approx(-1 / 18, abs=2e-4)
 
 
-@pytest.mark.parametrize("size", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "size", [1.0, *(pytest.param(size, marks=pytest.mark.slow) for size in (0.5, 2.0))]
+)
 def test_clairvoyance_has_its_closed_form(size: float) -> None:
     """One player knows whether the other, who has a hand between, is beaten. With a bet of s pots
     s / (1 + 2s) of the betting range are bluffs, and 1 / (1 + s) is called."""
@@ -105,7 +110,7 @@ def test_clairvoyance_has_its_closed_form(size: float) -> None:
         "2c3d4s7c9h", 10, stacks=100, ranges=("AhAd,JhTd", "KhKd"), bets=f"{100 * size:g} | none",
         raises="none",
     )  # fmt: skip
-    run = cp.solve(game, "dcfr", target=1e-5, iterations=20_000)
+    run = cp.solve(game, "dcfr", target=1e-4, iterations=20_000)
     action = f"bet {10 * size:g}"
     view = cp.spot_view(run)
     assert view.at("AhAd")[action] == pytest.approx(1.0, abs=1e-4)
