@@ -5,6 +5,8 @@ from __future__ import annotations
 import number_tables
 from number_tables import Row, table
 
+REAL_GAME = "holdem(buckets=100,kind=emd)"
+
 
 def _rows(name: str) -> list[Row]:
     return number_tables.rows(f"../benchmarks/{name}.csv")
@@ -121,6 +123,24 @@ def real_adversary_table() -> str:
     return table(header, lines)
 
 
+def real_frontier_table() -> str:
+    """The points of the picture: of several measurements of a strategy the exact one."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in _rows("real_frontier"):
+        if row["game"] == REAL_GAME and row["digest"] and row["risk_mb_per_game"]:
+            key = row["model"], row["p"]
+            if row["flops"] == "all" or key not in found:
+                found[key] = row
+    lines = []
+    for (model, p), row in sorted(found.items()):
+        risk, error = (float(row[name]) for name in ("risk_mb_per_game", "risk_error"))
+        measured = f"{risk:.1f}, exact" if row["flops"] == "all" else f"{risk:.0f} ± {error:.0f}"
+        won = f"{float(row['won_sb']):+.3f}"
+        lines.append([model, f"{float(p):g}", won, _won_from_bot(row), measured])
+    wins = ["wins from the model, sb/h", "from the bot itself", "and risks, mb/g"]
+    return table(["model of", "p", *wins], lines)
+
+
 def _won_from_bot(row: dict[str, str]) -> str:
     won = row["won_from_bot"]
     return f"{float(won):+.3f} ± {float(row['bot_error']):.3f}" if won else ""
@@ -204,5 +224,6 @@ HOLDEM = {
     "by-board": by_board_table,
     "risk": risk_table,
     "real-adversary": real_adversary_table,
+    "real-frontier": real_frontier_table,
     "by-clock": by_clock_table,
 }

@@ -36,6 +36,7 @@ GROUPS = {
     "Robust responses": (
         "respond",
         "resume_response",
+        "resume_frontier",
         "Response",
         "frontier",
         "Frontier",

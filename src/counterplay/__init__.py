@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from counterplay.core.responses.algorithms import confidence as confidence
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
+    from counterplay.core.responses.frontier import resume_frontier as resume_frontier
     from counterplay.core.responses.respond import respond as respond
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
@@ -159,6 +160,7 @@ _WHERE = {
     "game_value": "core.solvers.measures",
     "respond": "core.responses.respond",
     "respond_to_locks": "poker.spots.responses",
+    "resume_frontier": "core.responses.frontier",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",

@@ -127,7 +127,7 @@ def test_trees_as_text_for_machines(tmp_path: Path) -> None:
 
 
 def test_nothing_in_python_is_ignored_either() -> None:
-    for extra in ({"p": 0.5}, {"max_exploitability": 0.1}, {"folder": "x"}):
+    for extra in ({"p": 0.5}, {"max_exploitability": 0.1}):
         with pytest.raises(cp.CounterplayError, match=next(iter(extra))):
             cp.frontier(KUHN, UNIFORM, iterations=1, **extra)
     for p in (0.5, np.full(12, 0.5)):

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from counterplay.app.reproduction.harness.reproduce import experiments
 
-ORDER = "fig4-kuhn fig4-holdem holdem-time table1 table2 fig6 fig7 fig8 bots buckets by-size"
+ORDER = "fig4-kuhn fig4-holdem holdem-time table1 table2 fig6 fig7 fig8 bots buckets fig6-holdem"
+ORDER += " by-size"
 PRIORITY = "fig4-kuhn fig6 fig4-holdem holdem-time table1 table2 fig8 fig7 buckets bots by-size"
+PRIORITY += " fig6-holdem"
 
 
 def test_each_experiment_is_found_by_its_name_in_the_order_of_the_report() -> None:

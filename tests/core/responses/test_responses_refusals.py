@@ -41,9 +41,10 @@ def test_games_by_name_or_not_at_all(tmp_path: Path) -> None:
     assert cp.resume_response(tmp_path / "run", iterations=10, game="kuhn").iterations == 10
 
 
-def test_a_frontier_takes_no_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["p", "max_exploitability"])
+def test_a_frontier_takes_no_single_p(name: str, tmp_path: Path) -> None:
     with pytest.raises(cp.CounterplayError, match="many runs"):
-        cp.frontier(KUHN, MODEL, iterations=5, folder=tmp_path / "run")
+        cp.frontier(KUHN, MODEL, iterations=5, folder=tmp_path / "run", **{name: 0.5})
     assert not (tmp_path / "run").exists()
 
 

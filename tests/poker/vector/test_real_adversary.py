@@ -3,30 +3,26 @@ the curve of linear programs over the abstraction's strategies."""
 
 from __future__ import annotations
 
-import ast
 import itertools
 import json
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from reference.small_holdem import Hand, SmallHoldem
 from support.command import one_sentence, typed
 from support.emulate import COMPILER, EmulatedDevice
-from support.response_lp import AbstractPlans, abstract_plans, best_objective, dbr_value
+from support.flop_game import flop
+from support.response_lp import best_objective, dbr_value
 from support.small_holdem import CARDS, ForgetfulAbstraction, RanksAbstraction, random_strategy
 
 import counterplay as cp
 from counterplay.core.forms.game import Game, Payoff
-from counterplay.core.forms.sequence import best_reply, gradient, player_infosets
+from counterplay.core.forms.sequence import best_reply, gradient
 from counterplay.core.responses.algorithms import response_algorithm
 from counterplay.core.responses.solver import RestrictedGame
 from counterplay.poker.betting.betting import BettingRules
-from counterplay.poker.cards.cards import holding
 from counterplay.poker.cards.decks import Deck
-from counterplay.poker.holdem.flop_holdem import FlopHoldemRules
 from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.holdem.table import code_counts, form_table
 from counterplay.poker.vector import cfr_br, cfr_br_street
@@ -92,51 +88,6 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
         else:  # half precision may turn a near tie of the best response
             assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
-
-
-class FlopHand(Hand):
-    """Short-deck hold'em whose showdown is on the flop."""
-
-    def _missing(self) -> int:
-        return self.betting.on_board - len(self.board) if self.betting.folded < 0 else 0
-
-
-class FlopHoldem(SmallHoldem):
-    def root(self) -> FlopHand:
-        return FlopHand(self.deck, self.betting.start())
-
-
-class Flop(NamedTuple):
-    """Hold'em to the flop on a short deck: with buckets, and as a game tree without them."""
-
-    game: Game
-    tree: Game
-    rows: np.ndarray  # the information set in the game of every one of the tree
-    model: cp.Strategy
-
-    def on_tree(self, strategy: cp.Strategy) -> cp.Strategy:
-        counts, form = np.diff(self.tree.form.first), self.game.form
-        action = np.arange(self.tree.n_slots) - np.repeat(self.tree.form.first[:-1], counts)
-        slots = np.repeat(form.first[self.rows], counts) + action
-        return cp.Strategy(self.tree, strategy.probabilities[slots])
-
-    def plans(self, player: int) -> AbstractPlans:
-        low, high = player_infosets(self.tree.form, player)
-        return abstract_plans(self.tree, player, self.rows[low:high].tolist())
-
-
-@cache
-def flop() -> Flop:
-    """Buckets are both ranks of a holding, which nobody forgets."""
-    game = Game("flop, ranks", FlopHoldemRules(RanksAbstraction(Deck(CARDS)), 1))
-    tree = Game("flop, all cards", FlopHoldem(CARDS, game.rules.betting))
-    node = {history: k for k, history in enumerate(game.rules.tree.histories)}
-    rows = []
-    for label in tree.labels.infoset:
-        cards, _, _, history = ast.literal_eval(label)
-        bucket = int(game.rules.buckets.preflop[holding(cards)])
-        rows.append(game.form.first_row[node[history]] + bucket)
-    return Flop(game, tree, np.array(rows), random_strategy(game, 3))
 
 
 PS = (0.0, 0.5, 0.9, 1.0)

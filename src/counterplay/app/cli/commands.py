@@ -24,6 +24,7 @@ from typer import Argument, Option
 from counterplay.app.cli import (
     acpc,
     display,
+    frontier,
     matches,
     models,
     reproduce,
@@ -311,7 +312,7 @@ app.command(cls=opt.Command)(spots.spot)
 app.add_typer(models.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=opt.Command)(responses.respond)
-app.command(cls=opt.Command)(responses.frontier)
+app.command(cls=opt.Command)(frontier.frontier)
 
 
 def main() -> None:

@@ -1,11 +1,9 @@
-"""The commands `respond`, a robust counter-strategy to a model, and `frontier`, what trusting the
-model wins and risks."""
+"""The command `respond`: a robust counter-strategy to a model."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,19 +13,19 @@ from typer import Argument, Option
 
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
-from counterplay.app.cli.display import err, named, out, print_facts, print_json
+from counterplay.app.cli.display import err, named, out, print_facts
 from counterplay.core.base.errors import BadParameter
 
 MODEL_HELP = f"The model of the opponent: {opt.PLAYER}."
 
 
-def _seat(player: str) -> int | None:
+def seat_of(player: str) -> int | None:
     if player not in ("1", "2", "both"):
         raise BadParameter(f"--player must be 1, 2 or both, not {player!r}")
     return None if player == "both" else int(player) - 1
 
 
-def _algorithm(
+def chosen_algorithm(
     context: typer.Context, given: tuple[str | None, str | None], game: Any, ray: str | None
 ) -> tuple[str, str | None]:
     """The given algorithm and engine, or the game's defaults for --adversary; refuses a seed where
@@ -49,7 +47,7 @@ def _algorithm(
     return chosen.name, engine
 
 
-def _limit(game: Any, max_exploitability: float | None, max_risk: float | None) -> float | None:
+def risk_limit(game: Any, max_exploitability: float | None, max_risk: float | None) -> float | None:
     """The limit on exploitability, b1 + b2, from either option."""
     if max_risk is None:
         return max_exploitability
@@ -125,13 +123,13 @@ def respond(
         )
     if p is not None and limited:
         raise BadParameter("give --p or --max-exploitability, not both")
-    seat, options = _seat(player), opt.read_options(option)
+    seat, options = seat_of(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
-        limit = _limit(loaded, max_exploitability, max_risk)
-        chosen, solver = _algorithm(context, (algorithm, engine), loaded, ray)
+        limit = risk_limit(loaded, max_exploitability, max_risk)
+        chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
         opponent = model_of(loaded, model, solver)
     options = {**opt.use_ray(ray), **options}
     arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
@@ -253,120 +251,3 @@ def _values(response: Any, as_json: bool) -> dict[str, Any]:
     if boards and not math.isnan(response.worst_case):
         facts |= display.flops_fact(response.worst_case)
     return facts
-
-
-def frontier(
-    context: typer.Context,
-    model: Annotated[str, Argument(help=MODEL_HELP)],
-    game: opt.GameOf = None,
-    player: opt.Responder = "both",
-    ps: Annotated[
-        str, Option(help="Values of p, separated by commas.")
-    ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
-    max_exploitability: Annotated[
-        float | None, Option(help="Recommend a p of this exploitability at most.")
-    ] = None,
-    max_risk: opt.MaxRisk = None,
-    adversary: opt.Adversary = "abstract",
-    algorithm: opt.ResponseName = None,
-    engine: opt.Engine = None,
-    iterations: Annotated[
-        int | None, opt.iterations_option("Iterations for each p and seat.")
-    ] = None,
-    seconds: Annotated[float | None, opt.seconds_option("Seconds of solving for each p.")] = None,
-    seed: opt.Seed = 0,
-    option: opt.SolverOptions = None,
-    folder: Annotated[
-        Path, Option("--out", help="Folder for frontier.csv and frontier.png.")
-    ] = Path("results"),
-    backend: opt.Backend = None,
-    flops: opt.Flops = None,
-    ray: opt.Ray = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Compute what trusting MODEL wins and risks. Points of the frontier, for several p.
-
-    For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
-    """
-    from counterplay.core.responses.compute import model_of
-    from counterplay.core.responses.frontier import frontier as compute
-    from counterplay.poker.players import game_of
-
-    try:
-        values = [float(text) for text in ps.split(",")]
-    except ValueError:
-        raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
-    seat, measure = _seat(player), opt.measure_options(backend, flops)
-    display.check_can_write(folder, "frontier.csv", "frontier.png")
-    loaded = game_of(model, game)
-    limit = _limit(loaded, max_exploitability, max_risk)
-    if limit is not None and not 0.0 < limit < math.inf:
-        raise BadParameter(f"--max-exploitability must be a number above 0, not {limit:g}")
-    chosen, solver = _algorithm(context, (algorithm, engine), loaded, None)
-    opponent = model_of(loaded, model, solver)
-    opt.use_ray(ray)
-    options: dict[str, Any] = {"player": seat, "algorithm": chosen, "engine": engine, "seed": seed}
-    options |= {"adversary": adversary, **opt.read_options(option)}
-    options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
-    try:
-        with display.share_progress("frontier") as progress:
-            work = partial(compute, loaded, opponent, values, progress=progress, **options)
-            curve, stopped = display.until_stopped(work)
-    except KeyboardInterrupt:
-        err.print("stopped before the first value of p was done; nothing was saved.")
-        raise typer.Exit(130) from None
-    if stopped:
-        done = f"{len(curve.points)} of {len(values)}"
-        err.print(f"stopped; this is the curve of the {done} values of p that were done.")
-    _show_frontier(curve, limit, folder, as_json)
-    if stopped:
-        raise typer.Exit(130)
-
-
-def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
-    """Writes the files and prints the table, with a recommended p within `limit`."""
-    curve.save_csv(folder / "frontier.csv")
-    curve.plot(folder / "frontier.png")
-    advice = None
-    if limit is not None:
-        with suppress(BadParameter):
-            advice = curve.recommend(limit)
-    if as_json:
-        best = advice and advice.p
-        facts = {"game": curve.game.name, "points": _points(curve), "recommended_p": best}
-        print_json(facts | ({} if curve.too_few is None else {"note": curve.too_few}))
-        return
-    out.print(curve.table())
-    if curve.game.evaluator.on_request:
-        _print_millibets(curve)
-    if advice is not None:
-        out.print(
-            f"p = {advice.p:g} wins {float(advice.exploitation):.4g} and risks "
-            f"{float(advice.exploitability):.4g} {curve.game.unit}."
-        )
-    elif limit is not None and curve.least_risk <= limit:
-        out.print("No p is recommended: there were too few iterations.")
-    elif limit is not None:
-        out.print(
-            f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "
-            f"{curve.least_risk:.4g}{' at most' if curve.estimated else ''}."
-        )
-    out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")
-
-
-def _points(curve: Any) -> list[dict[str, float]]:
-    """The points as dictionaries; of estimates with half their 95% intervals."""
-    columns = curve.columns()
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _print_millibets(curve: Any) -> None:
-    """Prints the curve in mb/g, the unit of the literature."""
-    unit = display.MILLIBETS
-    out.print(f"{display.IN_MILLIBETS}:")
-    for (p, gain, risk, *_), (more, less) in zip(curve.rows(), curve.intervals(), strict=True):
-        one, two = (f" ± {unit * error:.2g}" if curve.estimated else "" for error in (more, less))
-        out.print(f"{p:6.3g}  wins {unit * gain:.6g}{one}, risks {unit * risk:.6g}{two}")
-    if curve.estimated:
-        flops = curve.points[0].exploitability.flops
-        out.print(f"± is half a 95% interval, from {flops} flops.")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.base.progress import ShareCallback
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.core.games.players import players_of
@@ -22,7 +23,7 @@ from counterplay.core.responses.algorithms import (
 from counterplay.core.responses.result import Response, check_measure
 from counterplay.core.responses.solver import ResponseSolver, profile_of
 from counterplay.core.solvers.folder import check_free, seat_folder
-from counterplay.core.solvers.limits import Limits, default_limits
+from counterplay.core.solvers.limits import Limits, Progress, default_limits
 from counterplay.core.solvers.run import Run, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
@@ -117,6 +118,25 @@ def solvers_to_continue(parameters: ResponseParameters) -> dict[int, ResponseSol
     """`started` of `compute_response` for several values of p: a real adversary is continued from
     one to the next."""
     return {} if faces_real_adversary(parameters.game, parameters.engine) else None
+
+
+def training_share(
+    limits: Limits, seats: int, progress: ShareCallback
+) -> Callable[[Progress], None]:
+    """An `on_chunk` that also reports the share of the iterations or seconds of all seats."""
+    seen: list[Any] = []  # solvers, one for each seat
+
+    def on_chunk(at: Progress) -> None:
+        if limits.on_chunk is not None:
+            limits.on_chunk(at)
+        if not any(at.solver is solver for solver in seen):
+            seen.append(at.solver)
+        done = at.iterations / limits.iterations if limits.iterations else 0.0
+        if limits.seconds:
+            done = max(done, at.seconds * seats / limits.seconds)
+        progress((len(seen) - 1 + min(done, 1.0)) / max(seats, len(seen)))
+
+    return on_chunk
 
 
 class TimeBudget:

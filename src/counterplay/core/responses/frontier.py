@@ -8,7 +8,7 @@ of an equilibrium and a best response give the straight line below.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from counterplay.core.base.errors import BadParameter, Interrupted, probability,
 from counterplay.core.base.progress import ProgressCallback, no_progress, part, progress_bar
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.registry import as_game
+from counterplay.core.forms.registry import as_game, load
 from counterplay.core.parallel.ray_cluster import current
 from counterplay.core.responses.algorithms import (
     choose_adversary,
@@ -36,14 +36,22 @@ from counterplay.core.responses.compute import (
     measure_response,
     model_of,
     solvers_to_continue,
+    training_share,
+)
+from counterplay.core.responses.frontier_folder import (
+    FrontierFolder,
+    KeptPoint,
+    create,
+    question_of,
+    read_question,
 )
 from counterplay.core.responses.mixtures import best_mixture
 from counterplay.core.responses.result import Response
-from counterplay.core.solvers.limits import Limits, check_target, pop_limits
+from counterplay.core.solvers.limits import Limits, Progress, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 #: Arguments of `respond` that a frontier refuses.
-SINGLE_RUN = ("folder", "p", "max_exploitability")
+SINGLE_RUN = ("p", "max_exploitability")
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class FrontierPoint:
     exploitability: float  # as in Response
     seconds: float
     response: Response = field(repr=False)
+    too_few: str | None = None  # as in Response
 
 
 @dataclass(frozen=True)
@@ -86,11 +95,11 @@ class Frontier(Tabular):
     @property
     def too_few(self) -> str | None:
         """A sentence about the points of too few iterations (`Run.too_few`); else None."""
-        points = [point for point in self.points if point.response.too_few is not None]
+        points = [point for point in self.points if point.too_few is not None]
         if not points:
             return None
         which = ", ".join(f"{point.p:g}" for point in points)
-        return f"p = {which}: {points[0].response.too_few}"
+        return f"p = {which}: {points[0].too_few}"
 
     def recommend(self, max_exploitability: float) -> FrontierPoint:
         """The point with the most exploitation whose exploitability is at most this; for estimates
@@ -102,7 +111,7 @@ class Frontier(Tabular):
             raise BadParameter(
                 f"no point risks at most {limit:g}; the safest risks {self.least_risk:.3g}"
             )
-        learnt = [point for point in within if point.response.too_few is None]
+        learnt = [point for point in within if point.too_few is None]
         if not learnt:
             raise BadParameter(f"no point can be recommended; {self.too_few}")
         return max(learnt, key=lambda point: point.exploitation)
@@ -111,7 +120,7 @@ class Frontier(Tabular):
         """The mixture of two points that wins the most at this exploitability at most, or a single
         point where that is better (`mixtures.py`). Points as in `recommend`."""
         point = self.recommend(max_exploitability)
-        learnt = [one.response for one in self.points if one.response.too_few is None]
+        learnt = [one.response for one in self.points if one.too_few is None]
         if self.player is not None:
             return point.response
         return best_mixture(learnt, max_exploitability) or point.response
@@ -206,12 +215,13 @@ def frontier(
     adversary: str = "abstract",
     progress: ProgressCallback = no_progress,
     measure: Mapping[str, Any] | None = None,
+    folder: str | Path | None = None,
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
     both seats, summed. With adversary="real" in hold'em each p starts from the strategies of the
     one before. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
-    both seats.
+    both seats. Finished points are kept in `folder`, where `resume_frontier` goes on.
 
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
     """
@@ -230,9 +240,46 @@ def frontier(
     parameters = ResponseParameters(game, model, player, 0.0, kind.name, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
-    values = _check_ps(ps)
+    values, kept = _check_ps(ps), None
+    if folder is not None:
+        kept = _folder(Path(folder), parameters, limits, measure, values)
     with progress_bar(progress) as progress:
-        return _curve(parameters, values, limits, progress, measure)
+        return _curve(parameters, values, limits, progress, measure, kept)
+
+
+def resume_frontier(
+    folder: str | Path,
+    *,
+    game: Game | str | None = None,
+    progress: ProgressCallback = no_progress,
+    on_chunk: Callable[[Progress], None] | None = None,
+) -> Frontier:
+    """Goes on with the frontier in a folder of `frontier`: finished points are read, and the others
+    have the same bits as without the interruption (if no limit is in seconds). Ctrl-C as there."""
+    path = Path(folder)
+    game = game if game is None or isinstance(game, Game) else load(game)
+    parameters, limits, measure, values, question = read_question(path, game)
+    values = _check_ps(values)
+    kept = FrontierFolder(path, parameters, question, solvers_to_continue(parameters) is not None)
+    with progress_bar(progress) as progress:
+        until = replace(limits, on_chunk=on_chunk)
+        return _curve(parameters, values, until, progress, measure, kept)
+
+
+def _folder(
+    path: Path,
+    parameters: ResponseParameters,
+    limits: Limits,
+    measure: Mapping[str, Any] | None,
+    values: list[float],
+) -> FrontierFolder:
+    """A new folder."""
+    if current() is not None:
+        raise BadParameter("on a cluster points are not kept; leave out the folder")
+    question = question_of(parameters, limits, measure)
+    create(path, parameters, values, question)
+    chained = solvers_to_continue(parameters) is not None
+    return FrontierFolder(path, parameters, question, chained)
 
 
 def _curve(
@@ -241,6 +288,7 @@ def _curve(
     limits: Limits,
     progress: ProgressCallback,
     measure: Mapping[str, Any] | None,
+    kept: FrontierFolder | None = None,
 ) -> Frontier:
     """The frontier at these values of p."""
     game, player, algorithm = parameters.game, parameters.player, parameters.algorithm
@@ -254,20 +302,41 @@ def _curve(
             progress(len(points) / len(values), f"p = {p:g} is done")
         return Frontier(game, player, algorithm, tuple(points))
     started = solvers_to_continue(parameters)
+    trained: KeptPoint | None = None
+    if kept is not None:
+        finished, trained = kept.read_all(values, started)
+        points += map(_as_point, finished)
+    measured = measure is not None and game.evaluator.on_request
     try:
-        for k, p in enumerate(values):
-            low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
+        for k, p in enumerate(values[len(points) :], len(points)):
+            name, (low, middle, high) = f"p = {p:g}", (np.array([0, 0.5, 1]) + k) / len(values)
             progress(low, name)
-            response = compute_response(parameters.with_p(p), limits, started=started)
-            if measure is not None and game.evaluator.on_request:
-                share = part(progress, low, high, f"{name}, traversing the boards")
-                response = measure_response(response, {"progress": share, **measure})
-            points.append(frontier_point(response))
+            if trained is None:
+                share = part(progress, low, middle if measured else high, name)
+                on_chunk = training_share(limits, len(parameters.seats), share)
+                until = replace(limits, on_chunk=on_chunk)
+                response = compute_response(parameters.with_p(p), until, started=started)
+                trained = KeptPoint.of(response)
+                if kept is not None:
+                    kept.write_trained(values[: k + 1], trained, started)
+            if measured:
+                share = part(progress, middle, high, f"{name}, traversing the boards")
+                options = {"progress": share, **(measure or {})}
+                trained = trained._replace(response=measure_response(trained.response, options))
+            if kept is not None:
+                kept.write(values[: k + 1], trained)
+            points.append(_as_point(trained))
+            trained = None
     except KeyboardInterrupt:
         partial = Frontier(game, player, algorithm, tuple(points)) if points else None
         raise Interrupted(partial) from None
     progress(1.0, "done")
     return Frontier(game, player, algorithm, tuple(points))
+
+
+def _as_point(kept: KeptPoint) -> FrontierPoint:
+    point = frontier_point(kept.response)
+    return replace(point, seconds=kept.seconds, too_few=kept.too_few)
 
 
 def _remote_point(shared: tuple[ResponseParameters, Limits, dict[str, Any]], p: float) -> Response:
@@ -292,4 +361,5 @@ def _check_ps(ps: Sequence[float]) -> list[float]:
 def frontier_point(response: Response) -> FrontierPoint:
     """A response as a point of the curve."""
     won, risk = response.exploitation, response.exploitability
-    return FrontierPoint(response.p or 0.0, won, risk, response.seconds, response)
+    seconds, p = response.seconds, response.p or 0.0
+    return FrontierPoint(p, won, risk, seconds, response, response.too_few)

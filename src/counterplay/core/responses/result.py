@@ -35,7 +35,7 @@ class Response(Tabular):
     strategy: Strategy | Mixture = field(repr=False)
     payoffs: tuple[float, ...]  # of the responder against the model, in each of its seats
     worst_cases: tuple[float, ...]  # its least payoff against any opponent, in each of its seats
-    runs: tuple[Run, ...] = field(repr=False)
+    runs: tuple[Run, ...] = field(repr=False)  # none if it was read from the folder of a frontier
     model: Strategy = field(repr=False)
 
     def __repr__(self) -> str:
@@ -142,12 +142,13 @@ class Response(Tabular):
 
     @property
     def iterations(self) -> int:
-        return max(run.iterations for run in self.runs)
+        return max((run.iterations for run in self.runs), default=0)
 
     @property
     def too_few(self) -> str | None:
         """As `Run.too_few`, of the seat with the fewest visits."""
-        return min(self.runs, key=lambda run: run.visits).too_few
+        fewest = min(self.runs, key=lambda run: run.visits, default=None)
+        return None if fewest is None else fewest.too_few
 
 
 def responder_value(game: Game, player: int | None) -> float:

@@ -78,7 +78,7 @@ class RestrictedGame(Problem):
             "response": algorithm.name,
             "player": player,
             "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
-            "model": _digest(*(getattr(model, name) for name in model._arrays)),
+            "model": digest_of(model),
         }
 
     def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
@@ -182,6 +182,11 @@ def _full_width(
     low, high = player_infosets(game.form, restricted)
     fixed = model.probabilities[game.slots(restricted)]
     return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
+
+
+def digest_of(model: Strategy) -> str:
+    """A checksum of a model."""
+    return _digest(*(getattr(model, name) for name in model._arrays))
 
 
 def _digest(*arrays: np.ndarray) -> str:

@@ -214,8 +214,7 @@ class CfrBr(Solver):
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"
             )
         self._settings = CfrBrSettings(plus, ramp, linear, threads, backend, self.seed)
-        self._problems = 1  # so far
-        self._engine = self._new_engine()
+        self._begin(1)
 
     def _new_engine(self) -> CfrBrEngine:
         game, settings = self.game, self._settings
@@ -231,14 +230,23 @@ class CfrBr(Solver):
         if not self.draws(self.game):
             super().change_problem(problem)
         saved, self.problem = self.tables(), problem
-        self._problems += 1
-        fresh = np.random.SeedSequence((self.seed, self._problems)).generate_state(1)
-        self._settings = self._settings._replace(seed=int(fresh[0]))
-        self._engine = self._new_engine()
+        self._begin(self._problems + 1)
         self._engine.restore(
             {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}
         )
         self.counters[:] = 0
+
+    def _begin(self, number: int) -> None:
+        """Makes the engine of the `number`th problem, which draws boards of its own."""
+        self._problems, seed = number, self.seed
+        if number > 1:
+            seed = int(np.random.SeedSequence((self.seed, number)).generate_state(1)[0])
+        self._settings = self._settings._replace(seed=seed)
+        self._engine = self._new_engine()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        more = {"problems": np.array([self._problems])} if self._problems > 1 else {}
+        return {**super().arrays(), **more}
 
     @classmethod
     def draws(cls, game: Game) -> bool:
@@ -251,6 +259,9 @@ class CfrBr(Solver):
         return self._engine.tables()
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        number = int(saved["problems"][0]) if "problems" in saved else 1
+        if number != self._problems:
+            self._begin(number)
         super().restore(saved, source)
         self._engine.restore(saved)
 

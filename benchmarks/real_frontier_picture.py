@@ -1,0 +1,80 @@
+"""The points and the picture of the real frontier: what responses win from a model and what they
+risk in the game that is played, with an adversary who sees buckets, one who sees its cards, and as
+published.
+
+    python -m benchmarks.real_frontier_picture
+
+Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real) and
+published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
+fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
+every board counts. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
+FOLDER` and `python tools/make_results.py SCALE FOLDER`.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from benchmarks.measure import write_rows
+from counterplay.app.reproduction import fig6_holdem
+from counterplay.app.reproduction.fig6_holdem import (
+    ABSTRACT,
+    HEADER,
+    MODELS,
+    PUBLISHED,
+    REAL,
+    CommittedPoint,
+)
+
+HERE = Path(__file__).parent
+IMAGE = HERE.parent / "docs" / "images" / "real-frontier.png"
+POINTS = Path(fig6_holdem.__file__).with_name(fig6_holdem.POINTS)
+GAME, BUCKETS = "holdem(buckets=100,kind=emd)", "100"
+MB = 1_000.0  # in a small bet
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    with (HERE / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def points() -> list[CommittedPoint]:
+    """Of all three files."""
+    found = [point for model in MODELS for point in [*_real(model), *_abstract(model)]]
+    for row in read_rows("published_responses"):
+        if row["response"].startswith("RNR"):
+            won, risk = (float(row[f"{name}_mb_per_game"]) for name in ("won", "risk"))
+            found.append(CommittedPoint(PUBLISHED, "", "", won, risk, 0.0))
+    return found
+
+
+def _abstract(model: str) -> list[CommittedPoint]:
+    """Responses whose adversary sees buckets."""
+    return [
+        _point(ABSTRACT, model, row)
+        for row in read_rows("holdem_frontier")
+        if row["opponent"] == model and row["buckets"] == BUCKETS
+    ]
+
+
+def _real(model: str) -> list[CommittedPoint]:
+    """Responses whose adversary sees its cards, the best measurement of each p."""
+    found: dict[str, CommittedPoint] = {}
+    for row in read_rows("real_frontier"):
+        if (row["model"], row["game"]) == (model, GAME) and row["risk_mb_per_game"]:
+            point = _point(REAL, model, row)
+            if point.p not in found or point.error <= found[point.p].error:
+                found[point.p] = point
+    return [found[p] for p in sorted(found, key=float)]
+
+
+def _point(adversary: str, model: str, row: dict[str, str]) -> CommittedPoint:
+    won, risk, error = (float(row[name]) for name in ("won_sb", "risk_mb_per_game", "risk_error"))
+    numbers = (round(MB * won, 1), round(risk, 2), round(error, 2))
+    return CommittedPoint(adversary, model, f"{float(row['p']):g}", *numbers)
+
+
+if __name__ == "__main__":
+    write_rows(POINTS, HEADER.split(), points())
+    fig6_holdem.draw(fig6_holdem.committed_points(), IMAGE)
