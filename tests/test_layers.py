@@ -13,8 +13,8 @@ SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 #: package imports only from itself and from those before it.
 ROOMS = {
     "core": "base kernels forms parallel games evaluation solvers responses match",
-    "poker": "cards betting abstraction holdem vector histories bots models players match adaptive "
-    "acpc exam",
+    "poker": "cards betting abstraction holdem vector spots histories bots models players match "
+    "adaptive acpc exam",
     "app": "reproduction web cli",
 }
 ROWS = [f"{room}.{name}" for room, names in ROOMS.items() for name in names.split()]

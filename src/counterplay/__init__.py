@@ -85,6 +85,16 @@ if TYPE_CHECKING:
     from counterplay.poker.models.model import save_model as save_model
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
+    from counterplay.poker.spots.game import spot as spot
+    from counterplay.poker.spots.positions import HoldemPosition as HoldemPosition
+    from counterplay.poker.spots.positions import Resolved as Resolved
+    from counterplay.poker.spots.positions import hold_position as hold_position
+    from counterplay.poker.spots.positions import resolve as resolve
+    from counterplay.poker.spots.responses import LockedResponse as LockedResponse
+    from counterplay.poker.spots.responses import lock_frontier as lock_frontier
+    from counterplay.poker.spots.responses import respond_to_locks as respond_to_locks
+    from counterplay.poker.spots.view import SpotView as SpotView
+    from counterplay.poker.spots.view import spot_view as spot_view
     from counterplay.poker.vector.policy import VectorPolicy as VectorPolicy
 
 # Loaded on first use, so that `import counterplay` costs nothing.
@@ -112,6 +122,12 @@ _WHERE = {
     "play_match": "core.match.play",
     "portfolio": "poker.adaptive.portfolio",
     "OpponentModel": "poker.models.model",
+    "HoldemPosition": "poker.spots.positions",
+    "LockedResponse": "poker.spots.responses",
+    "Resolved": "poker.spots.positions",
+    "hold_position": "poker.spots.positions",
+    "resolve": "poker.spots.positions",
+    "SpotView": "poker.spots.view",
     "VectorPolicy": "poker.vector.policy",
     "bot": "poker.players",
     "learn_model": "poker.models.model",
@@ -148,6 +164,7 @@ _WHERE = {
     "CHANCE": "core.forms.tree",
     "TERMINAL": "core.forms.tree",
     "load": "core.forms.registry",
+    "lock_frontier": "poker.spots.responses",
     "save_game": "core.games.gambit_write",
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
@@ -158,11 +175,14 @@ _WHERE = {
     "game_value": "core.solvers.measures",
     "locked": "core.responses.locks",
     "respond": "core.responses.respond",
+    "respond_to_locks": "poker.spots.responses",
     "resume_frontier": "core.responses.frontier",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",
     "solve": "core.solvers.run",
+    "spot": "poker.spots.game",
+    "spot_view": "poker.spots.view",
     "version": "core.solvers.run",
 }
 __all__ = sorted(_WHERE)

@@ -30,6 +30,7 @@ from counterplay.app.cli import (
     models,
     reproduce,
     responses,
+    spots,
     strategies,
 )
 from counterplay.app.cli import options as opt
@@ -56,6 +57,7 @@ INTRODUCTION = """Equilibria and robust counter-strategies in imperfect-informat
   play bots at limit hold'em             counterplay match uniform always-call
   how good is my player                  counterplay exam my_bots.py:MyBot
   a model from a player's hands          counterplay model hands.parquet --player NAME
+  a position of hold'em, any bet sizes    counterplay spot "Qs Jh 2c 5d 8s" --pot 20 --stacks 90
   play and explore in the browser        counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
@@ -309,6 +311,7 @@ app.command(cls=opt.Command)(matches.match)
 app.command(cls=opt.Command)(exam.exam)
 app.command()(models.model)
 app.command(cls=opt.Command)(strategies.show)
+app.command(cls=opt.Command)(spots.spot)
 app.add_typer(models.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=opt.Command)(responses.respond)

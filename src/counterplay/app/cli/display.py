@@ -30,6 +30,7 @@ err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
 #: From small bets, summed over both seats, to thousandths of one, averaged over them.
 MILLIBETS = 500.0
+LONGEST_NAME = 60  # characters of a game in the name of a folder
 IN_MILLIBETS = "in mb/g, averaged over the seats"
 MILLIBETS_KEY = "_mbg"  # behind a key
 TRAVERSING = "traversing the boards"
@@ -236,7 +237,7 @@ def check_new_run(folder: Path) -> None:
 
 def new_folder(game: str, algorithm: str, seed: int) -> Path:
     """runs/<game>-<algorithm>-seed<n>, with a number behind it where that exists."""
-    clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
+    clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game)[:LONGEST_NAME].strip("-")
     base = f"{clean}-{algorithm}-seed{seed}"
     folder, k = Path("runs") / base, 1
     while folder.exists():

@@ -28,6 +28,7 @@ from counterplay.core.base.errors import BadParameter, unknown
 MOST_SHOWN = 200  # rows of a game whose information sets were discovered while sampling
 FILTERS = ("player", "street", "infoset", "table")
 HOLDEM_OPTIONS = ("street", "cards", "board", "betting", "picture")
+SPOT_IDLE = ("player", "street", "infoset", "picture")
 HEADER = ("player", "infoset", "action", "probability")
 Player = Annotated[str, Argument(metavar="PLAYER", help=f"The strategy: {opt.PLAYER}.")]
 
@@ -121,6 +122,9 @@ def _exact_facts(profile: Any) -> dict[str, Any]:
         facts[best_response_name(game, player)] = best_response(game, profile, player).value
     if profile.player is None:
         facts[display.exploitability_name(game)] = exploitability(game, profile)
+        if game.can("spots"):
+            percent = 100 * facts["exploitability (b1 + b2)"] / game.rules.pot
+            facts["the same in percent of the pot"] = percent
     else:
         facts |= _seat_facts(profile)
     if game.name == "kuhn":
@@ -198,11 +202,17 @@ def show(
         str | None, Option(help="Hold'em: only rows of preflop, flop, turn or river.")
     ] = None,
     cards: Annotated[
-        str | None, Option(help="Hold'em: the decision with these cards, such as AhKd.")
+        str | None, Option(help="Hold'em, spots: the decision with these cards, such as AhKd.")
     ] = None,
-    board: Annotated[str, Option(help="With --cards: the board, such as Qs7d2c.")] = "",
+    board: Annotated[
+        str, Option(help="With --cards: the board, such as Qs7d2c; in spots of a later street.")
+    ] = "",
     betting: Annotated[
-        str, Option(help="Hold'em: after these actions, such as r; with --cards also rc/.")
+        str,
+        Option(
+            help="Hold'em: after these actions, such as r; with --cards also rc/. Spots: such as "
+            "'check-bet 10/check'."
+        ),
     ] = "",
     table: Annotated[
         Path | None, Option("--csv", help="Write the rows to this file, one per action.")
@@ -224,6 +234,12 @@ def show(
 
     loaded = game_of(strategy, game)
     players = players_of(loaded)
+    if loaded.can("spots"):
+        from counterplay.app.cli.spots import show_decision
+
+        opt.refuse_given(context, SPOT_IDLE, "a decision of a spot is chosen by --betting")
+        show_decision(players.strategy(strategy), betting, board, cards, table, as_json)
+        return
     if not loaded.can("grid"):
         opt.refuse_given(context, HOLDEM_OPTIONS, f"{loaded.name} is not hold'em")
     if cards is not None:

@@ -43,10 +43,14 @@ _LITERAL = re.compile(r"^    (\w+)(?:: [\w\[\]. ]+)? = (\".*\"|True|False|[\d.]+
 
 #: The packages whose modules register objects, by kind.
 PACKAGES: dict[str, tuple[str, ...]] = {
-    "game": ("counterplay.core.games", "counterplay.poker.holdem"),
+    "game": ("counterplay.core.games", "counterplay.poker.holdem", "counterplay.poker.spots"),
     "source": ("counterplay.core.games",),  # of games defined elsewhere, such as files
     "exchange": ("counterplay.core.games",),  # of strategies with other libraries
-    "evaluator": ("counterplay.core.evaluation", "counterplay.poker.vector"),
+    "evaluator": (
+        "counterplay.core.evaluation",
+        "counterplay.poker.vector",
+        "counterplay.poker.spots",
+    ),
     "solver": ("counterplay.core.solvers", "counterplay.poker.vector"),
     "response": ("counterplay.core.responses",),
     "abstraction": ("counterplay.poker.abstraction",),

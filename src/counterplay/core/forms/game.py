@@ -291,9 +291,12 @@ class Game:
 
     @cached_property
     def perfect_recall(self) -> bool:
-        """Whether every player remembers its own actions and what it knew."""
+        """Whether every player remembers its own actions and what it knew; without a tree as the
+        rules say, by default not."""
+        if not self.has_tree:
+            return bool(getattr(self.rules, "perfect_recall", False))
         try:
-            return self.has_tree and len(self.treeplexes) == self.n_players
+            return len(self.treeplexes) == self.n_players
         except BadGame:
             return False
 

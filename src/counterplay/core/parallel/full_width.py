@@ -304,11 +304,11 @@ class ComputeOptions:
             return device_form.DeviceForm(form, self.precision)
         return reply_threads(form, thread_count(self.threads))
 
-    def check(self) -> None:
-        """`BadParameter` for an invalid value."""
+    def check(self, any_precision: bool = False) -> None:
+        """`BadParameter` for an invalid value; `any_precision`: on processors too."""
         thread_count(self.threads)
         one_of(self.precision, tuple(device_form.PRECISIONS), "precision")
-        if self.precision != "double" and self.backend == "cpu":
+        if self.precision != "double" and self.backend == "cpu" and not any_precision:
             raise BadParameter("single precision is for a device; use backend=cuda or auto")
 
 

@@ -38,7 +38,10 @@ def samplers_of(game: Game) -> str:
 
 
 def default_solver(game: Game) -> str:
-    """The default solver: full width if the game allows it, else the default sampler."""
+    """The default solver: the one that the rules name (`solver`); full width if the game allows it,
+    else the default sampler."""
+    if hasattr(game.rules, "solver"):
+        return str(game.rules.solver)
     if game.capabilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)

@@ -156,6 +156,10 @@ class Solver(ABC):
         """Returns the exploitability of a policy in the problem."""
         return self.problem.measure(policy, self.replies)
 
+    def exploitability(self) -> float:
+        """Returns that of the strategy learnt so far, in the problem."""
+        return self.measure(self.policy())
+
     def discount(self, factor: float) -> None:
         """Multiplies the weight of all earlier iterations by `factor`."""
         raise BadParameter(f"{self.name} cannot discount what it has learnt; start it anew")

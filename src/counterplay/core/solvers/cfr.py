@@ -41,6 +41,7 @@ from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
     FIELDS,
     CFRVariant,
+    RegretEngine,
     RegretTables,
     average_strategy,
     cfr_iterations,
@@ -54,7 +55,7 @@ from counterplay.core.solvers.cfr_kernels import (
 COMPUTE = asdict(ComputeOptions())
 
 
-class RegretMinimiser:
+class RegretMinimiser(RegretEngine):
     """One variant of CFR on any full-width form."""
 
     def __init__(self, form: FullWidthForm, variant: CFRVariant, threads: int = 1) -> None:
@@ -64,16 +65,14 @@ class RegretMinimiser:
         self._tables = RenumberedTables(self.kernel_threads, new_tables(form, variant), FIELDS)
 
     @property
-    def tables(self) -> tuple[RegretTables, RegretTables]:
+    def tables(self) -> tuple[RegretTables, RegretTables]:  # type: ignore[override]
         """Both players' tables, in the game's numbering."""
         return self._tables.get()
 
     def changed(self) -> None:
-        """Call after writing to `tables`."""
         self._tables.changed()
 
     def run(self, done: int, n: int) -> None:
-        """Runs iterations done + 1 .. done + n."""
         self._tables.changing()
         arguments = self.kernel_threads.form, *self._tables.own, self._variant, done, n
         if self.kernel_threads.threads == 1:
@@ -102,8 +101,12 @@ class FullWidth(Solver):
         super().__init__(game, seed, problem, **chosen, **compute.options)
         checks: dict[str, Any] = dict.fromkeys(chosen, real) | {"alternating": flag}
         variant = self.variant._replace(**{k: checks[k](v, k) for k, v in chosen.items()})
-        compute.check()
-        self._regrets: RegretMinimiser | DeviceRegretMinimiser | TreeRegretMinimiser
+        own = getattr(game.rules, "regret_minimiser", None)
+        compute.check(any_precision=own is not None)
+        self._regrets: RegretEngine
+        if own is not None:  # of rules with a form of their own
+            self._regrets = own(variant, compute, self.problem)
+            return
         if game.n_players != 2:
             if compute.options:
                 raise BadParameter(
@@ -124,22 +127,21 @@ class FullWidth(Solver):
         self._regrets.changed()
 
     def tables(self) -> dict[str, np.ndarray]:
-        return {
-            f"{name}{k}": getattr(tables, name)
-            for k, tables in enumerate(self._regrets.tables, 1)
-            for name in FIELDS
-        }
+        return self._regrets.arrays()
 
     def weights(self) -> np.ndarray:
-        return np.concatenate([tables.strategy_sum for tables in self._regrets.tables])
+        return self._regrets.weights()
 
     def regrets(self) -> np.ndarray:
-        return np.concatenate([tables.regret for tables in self._regrets.tables])
+        return self._regrets.regrets()
 
     def current_strategy(self) -> Strategy:
         """The last iterate, which predictions and lower bounds on probabilities change."""
-        policy = np.concatenate([tables.policy for tables in self._regrets.tables])
-        return Strategy(self.game, policy)
+        return Strategy(self.game, self._regrets.policy())
+
+    def exploitability(self) -> float:
+        own = self._regrets.exploitability
+        return super().exploitability() if own is None else float(own())
 
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
@@ -194,12 +196,10 @@ class PredictiveCFRPlus(FullWidth):
     shared_options = COMPUTE
 
 
-class TreeRegretMinimiser:
+class TreeRegretMinimiser(RegretEngine):
     """One variant of CFR on a tree of n players with perfect recall. The payoffs of a player's
     sequences come from one pass over all histories (`tree_gradient`) instead of a product with the
     payoff matrix of two players."""
-
-    replies = None  # one thread computes best replies
 
     def __init__(self, game: Game, variant: CFRVariant) -> None:
         if not game.capabilities.full_width:
@@ -213,11 +213,7 @@ class TreeRegretMinimiser:
             player_tables(plex, variant.predictive) for plex in self._plexes
         )
 
-    def changed(self) -> None:
-        """Call after writing to `tables`."""
-
     def run(self, done: int, n: int) -> None:
-        """Runs iterations done + 1 .. done + n."""
         policy = np.concatenate([tables.policy for tables in self.tables])
         for t in range(done + 1, done + n + 1):
             if not self._variant.alternating:

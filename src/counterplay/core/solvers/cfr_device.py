@@ -18,6 +18,7 @@ from counterplay.core.solvers.cfr_kernels import (
     FIELDS,
     CFRVariant,
     IterationWeights,
+    RegretEngine,
     RegretTables,
     new_tables,
     weight_table,
@@ -81,7 +82,7 @@ extern "C" __global__ void count(int* __restrict__ counter)
 """
 
 
-class DeviceRegretMinimiser:
+class DeviceRegretMinimiser(RegretEngine):
     """A `RegretMinimiser` whose tables are on a device."""
 
     def __init__(self, form: SequenceForm, variant: CFRVariant, precision: str) -> None:
@@ -105,7 +106,7 @@ class DeviceRegretMinimiser:
         self.changed()
 
     @property
-    def tables(self) -> tuple[RegretTables, RegretTables]:
+    def tables(self) -> tuple[RegretTables, RegretTables]:  # type: ignore[override]
         """Both players' tables, fetched from the device."""
         if not self._fetched:
             with self.replies.device.stream:
@@ -117,7 +118,6 @@ class DeviceRegretMinimiser:
         return self._tables
 
     def changed(self) -> None:
-        """Call after writing to `tables`."""
         with self.replies.device.stream:
             for tables, work in zip(self._tables, self._work, strict=True):
                 for name in FIELDS:

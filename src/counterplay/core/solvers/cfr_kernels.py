@@ -54,6 +54,43 @@ class RegretTables(NamedTuple):
     value: np.ndarray  # float64[m]: workspace, of the information sets
 
 
+class RegretEngine:
+    """What runs the iterations of a variant of CFR, and what it has learnt; an engine with tables
+    of another kind has answers of its own."""
+
+    #: Every player's tables, in the game's numbering.
+    tables: tuple[RegretTables, ...]
+    replies: Any = None  # what computes best replies; None: one thread does
+    exploitability: Any = None  # a function, of an engine that measures its average itself
+
+    def run(self, done: int, n: int) -> None:
+        """Runs iterations done + 1 .. done + n."""
+        raise NotImplementedError
+
+    def changed(self) -> None:
+        """Call after writing to what `arrays` returned."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that was learnt, not copies."""
+        return {
+            f"{name}{k}": getattr(tables, name)
+            for k, tables in enumerate(self.tables, 1)
+            for name in FIELDS
+        }
+
+    def weights(self) -> np.ndarray:
+        """float64[n_slots]: the average strategy before normalisation."""
+        return np.concatenate([tables.strategy_sum for tables in self.tables])
+
+    def regrets(self) -> np.ndarray:
+        """float64[n_slots]: the cumulative regrets."""
+        return np.concatenate([tables.regret for tables in self.tables])
+
+    def policy(self) -> np.ndarray:
+        """float64[n_slots]: the current strategy."""
+        return np.concatenate([tables.policy for tables in self.tables])
+
+
 @jit
 def _discount(t: int, exponent: float) -> float:
     """t^x / (t^x + 1), and its limits: 1 for infinity, 0 for minus infinity."""

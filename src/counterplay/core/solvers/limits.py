@@ -79,8 +79,10 @@ def default_limits(game: Game, limits: Limits, share: float = DEFAULT_TARGET) ->
 
 
 def payoff_range(game: Game) -> float:
-    """Returns the largest less the smallest payoff; 1 if all are equal."""
-    return float(np.ptp(game.tree.payoff)) or 1.0
+    """Returns the largest less the smallest payoff, or what the rules say instead; 1 if all are
+    equal."""
+    said = getattr(game.rules, "payoff_range", None)
+    return float(np.ptp(game.tree.payoff) if said is None else said) or 1.0
 
 
 def pop_limits(arguments: dict[str, Any]) -> Limits:

@@ -344,7 +344,7 @@ class _Loop:
         epsilon = math.nan
         if (must or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
             before = clock()
-            epsilon = self.solver.measure(self.solver.policy())
+            epsilon = self.solver.exploitability()
             self.measuring += clock() - before
         self.metrics.append(
             Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon)

@@ -1,0 +1,98 @@
+"""Values, best responses and exploitability in spots, by one traversal each (`kernels.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Evaluator, Game, Payoff
+from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.parallel.full_width import thread_count
+from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.kernels import BEST, FIXED, Tables
+
+
+class SpotEvaluator(Evaluator):
+    """Evaluation by traversing boards, in double precision."""
+
+    name = "spots"
+    needs_recall = False  # a spot has perfect recall, and no treeplex
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self._layout = game.rules.layout
+
+    @property
+    def immediate(self) -> bool:
+        return True
+
+    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
+        if options:
+            raise BadParameter(
+                f"{next(iter(options))} is for games that are measured on request; responses in "
+                f"spots are measured as a whole"
+            )
+        return False
+
+    def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+        traversal, tables = self._prepared(strategy, options)
+        return np.array([traversal.value(player, tables, FIXED) for player in (0, 1)])
+
+    def best_response(
+        self, strategy: Strategy | Mixture, player: int, **options: Any
+    ) -> tuple[float, Strategy]:
+        traversal, tables = self._prepared(strategy, options)
+        value = traversal.value(player, tables, BEST)
+        slots = self._layout.slots(*(table.source for table in tables))
+        return value, Strategy(self.game, slots)
+
+    def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
+        traversal, tables = self._prepared(strategy, options)
+        own = [table.source.copy() for table in tables]
+        total = 0.0
+        for player in (0, 1):
+            total += traversal.value(player, tables, BEST)
+            tables[player].source[:] = own[player]
+            if not self.game.zero_sum:
+                total -= traversal.value(player, tables, FIXED)
+        return total
+
+    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
+        values = []
+        for player, against, by in asked:
+            if by is None:
+                values.append(self.best_response(against, player, **options)[0])
+                continue
+            own, other = (_single(one) for one in (by, against))
+            values.append(float(self.value(other.replace(own, player), **options)[player]))
+        return values
+
+    def _prepared(
+        self, strategy: Strategy | Mixture, options: dict[str, Any]
+    ) -> tuple[SpotTraversal, tuple[Tables, Tables]]:
+        threads = thread_count(options.pop("threads", "auto"))
+        if options:
+            raise BadParameter(f"{next(iter(options))} is no option of spots; threads is one")
+        profile = _single(strategy)
+        if ("spot", threads) not in self.game.cache:
+            self.game.cache["spot", threads] = SpotTraversal(self._layout, "double", threads)
+        traversal: SpotTraversal = self.game.cache["spot", threads]
+        one, two = (
+            new_tables(self._layout, player, np.float64)._replace(
+                source=self._layout.table(player, profile.probabilities, np.float64)
+            )
+            for player in (0, 1)
+        )
+        return traversal, (one, two)
+
+
+def _single(strategy: Strategy | Mixture) -> Strategy:
+    """A strategy; of a mixture the one that plays like it."""
+    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
+
+
+EVALUATOR = SpotEvaluator

@@ -1,0 +1,127 @@
+"""`SpotLayout`: a spot as arrays, and where its information sets and slots are.
+
+An information set is a node, a board and a holding of the player who acts. Slots are numbered
+player by player, node by node, then by board, holding and action; tables of the kernels are [board,
+action, holding] within each node (`kernels.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from counterplay.poker.spots.betting import DECISION, SpotBetting, SpotTree, build_tree
+from counterplay.poker.spots.cards import pair_weights, spot_cards
+from counterplay.poker.spots.columns import (
+    ACTIONS,
+    BASE,
+    CHILD,
+    FLOOR,
+    INFOSET,
+    KIND,
+    LEVEL,
+    NEXT,
+    NEXT_END,
+    NODE_COLUMNS,
+    PLAYER,
+    SEQUENCE,
+    SIZE,
+)
+from counterplay.poker.spots.kernels import SpotForm
+
+WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
+
+
+class SpotLayout:
+    """Everything that follows from the betting, the board and the ranges."""
+
+    def __init__(
+        self, betting: SpotBetting, board: list[int], weights: tuple[np.ndarray, np.ndarray],
+        symmetric: bool = True,
+    ) -> None:  # fmt: skip
+        tree, self.named = build_tree(betting)
+        self.boards, self.sides = spot_cards(board, weights, symmetric)
+        self.tree, self.betting = tree, betting
+        self.n_boards = np.diff(self.boards.first)[tree.street]  # of each node
+        self.n_slots, self.n_infosets = [0, 0], 0
+        nodes = _columns(tree)
+        for player in (0, 1):
+            for k in self.decisions(player):
+                many = int(self.n_boards[k]) * len(self.sides[player].holding)
+                nodes[k, SIZE] = tree.n_actions[k] * len(self.sides[player].holding)
+                nodes[k, BASE], nodes[k, INFOSET] = self.n_slots[player], self.n_infosets
+                self.n_slots[player] += int(self.n_boards[k] * nodes[k, SIZE])
+                self.n_infosets += many
+        self.form = SpotForm(nodes, self.boards.columns, tree.payoff, np.zeros(0))
+        #: The sum of the weights of all pairs of holdings that can meet.
+        self.total_weight = float(pair_weights(*self.sides).sum())
+
+    def decisions(self, player: int) -> list[int]:
+        """Returns the nodes at which a player acts."""
+        acts = (self.tree.kind == DECISION) & (self.tree.player == player)
+        return np.flatnonzero(acts).tolist()
+
+    def bytes_needed(self, precision: str) -> float:
+        """Returns about the memory that solving takes: regrets and averages in a precision, and at
+        the end the strategy in double precision, with what it is made from."""
+        total = sum(self.n_slots)
+        return WORKSPACE * total * (2 * (8 if precision == "double" else 4) + 4 * 8)
+
+    def blocks(self, player: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
+        """Yields a player's nodes, where their slots are among the player's, and how many boards,
+        actions and holdings they have."""
+        holdings = len(self.sides[player].holding)
+        for k in self.decisions(player):
+            low, count = int(self.form.nodes[k, BASE]), int(self.tree.n_actions[k])
+            n = int(self.n_boards[k])
+            yield k, slice(low, low + n * count * holdings), (n, count, holdings)
+
+    def slots(self, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+        """Returns float64[n_slots]: both players' tables as slots."""
+        out = np.empty(sum(self.n_slots))
+        for player, table in enumerate((one, two)):
+            own = out[self.n_slots[0] * player :]
+            for _, where, (boards, actions, holdings) in self.blocks(player):
+                rows = table[where].reshape(boards, actions, holdings)
+                own[where] = rows.transpose(0, 2, 1).ravel()
+        return out
+
+    def table(self, player: int, slots: np.ndarray, dtype: type) -> np.ndarray:
+        """Returns a player's part of an array of slots as a table."""
+        own = slots[self.n_slots[0] * player :][: self.n_slots[player]]
+        out: np.ndarray = np.empty(self.n_slots[player], dtype=dtype)
+        for _, where, (boards, actions, holdings) in self.blocks(player):
+            rows = own[where].reshape(boards, holdings, actions)
+            out[where] = rows.transpose(0, 2, 1).ravel()
+        return out
+
+    def first_slots(self) -> np.ndarray:
+        """Returns int[information sets + 1]: the first slot of each."""
+        counts = [
+            np.repeat(np.int32(actions), boards * holdings)
+            for player in (0, 1)
+            for _, _, (boards, actions, holdings) in self.blocks(player)
+        ]
+        first = np.concatenate([[0], *counts])
+        small = sum(self.n_slots) < 2**31
+        return np.cumsum(first, dtype=np.int32 if small else np.int64)
+
+
+def _columns(tree: SpotTree) -> np.ndarray:
+    """Returns int64[n, columns]: the nodes as kernels read them, without their tables."""
+    nodes = np.zeros((len(tree.kind), NODE_COLUMNS), dtype=np.int64)
+    nodes[:, FLOOR] = -1
+    for column, values in (
+        (KIND, tree.kind), (PLAYER, tree.player), (LEVEL, tree.street), (CHILD, tree.first_child),
+        (ACTIONS, tree.n_actions), (SEQUENCE, tree.sequence[:, 0]),
+        (SEQUENCE + 1, tree.sequence[:, 1]),
+    ):  # fmt: skip
+        nodes[:, column] = values
+    onward = np.flatnonzero(tree.next_segment >= 0)
+    after = tree.next_segment[onward]
+    nodes[onward, NEXT], nodes[onward, NEXT_END] = (
+        tree.first_node[after],
+        tree.first_node[after + 1],
+    )
+    return nodes

@@ -1,0 +1,173 @@
+"""`respond_to_locks`: what to do against a player who is believed to play as locks say.
+
+At trust t the locked decisions are played with the locks' probabilities times t at least; what is
+left, and all other decisions, are free. Both players are solved in that game: at t = 1 this is node
+locking, below it a data-biased response (Johanson & Bowling 2009) whose Pconf is t at the locked
+decisions and 0 elsewhere, at t = 0 an equilibrium.
+
+A response is judged in the original spot by two numbers. `payoff`: what it gets from a player who
+follows the locks and is otherwise the worst for it. `risk`: how far below the value of the spot its
+worst case lies, against a player who follows nothing. The largest payoff is that of trust 1, which
+is a best response in the locked game, and the risk of trust 0 is zero, both up to the
+exploitability at which solving stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, positive, probability, real
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.base import Problem
+from counterplay.core.solvers.limits import Limits
+from counterplay.core.solvers.run import run_solver
+from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.kernels import BEST, SpotForm
+from counterplay.poker.spots.locks import locked_form, read_locks
+
+DEFAULT_PERCENT = 0.1  # of the pot, at which solving stops
+MOST_ITERATIONS = 100_000
+DEFAULT_TRUSTS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+HALVINGS = 6  # of the trust, for `max_risk`
+
+
+@dataclass(frozen=True)
+class LockedResponse:
+    """A response to locks; numbers are chips per hand."""
+
+    game: Game
+    player: int  # the responder
+    trust: float  # factor of the locks' own trusts
+    payoff: float  # from a player who follows the locks, and is otherwise the worst
+    worst_case: float  # from the worst of all players
+    value: float  # of the spot to the responder
+    exploitability: float  # of the solution, in the locked game
+    strategy: Strategy = field(repr=False)  # for the responder; the other seat plays as locked
+
+    @property
+    def risk(self) -> float:
+        """How far below the value of the spot the worst case is."""
+        return max(self.value - self.worst_case, 0.0)
+
+    @property
+    def gain(self) -> float:
+        """How far above the value of the spot the payoff is."""
+        return self.payoff - self.value
+
+
+class _LockedQuestion:
+    """A spot with locks, its equilibrium, and how exactly games are solved."""
+
+    def __init__(
+        self, game: Game, locks: Any, percent: Any, progress: Callable[[str], None], options: Any
+    ) -> None:
+        if not isinstance(game, Game) or not game.can("spots"):
+            raise BadParameter("locks are of spots; make one with cp.spot")
+        if not game.zero_sum:
+            raise BadParameter("the risk of a response is known without rake; leave out rake")
+        self.game, self.locks = game, read_locks(locks)
+        self.target = positive(percent, "percent") / 100 * game.rules.pot
+        self.player, self.progress = 1 - self.locks.player, progress
+        self.options = {"threads": "auto"} | options
+        layout = game.rules.layout
+        uniform = Strategy.uniform(game)
+        locked_form(game.rules, self.locks, uniform, 1.0)  # names what is wrong before solving
+        progress("solving the spot")
+        self.solution = self._solve(None)[0]
+        own, other = self._least(self.solution, layout.form), self._least_of_other()
+        self.value = (own - other) / 2.0
+        self.form = locked_form(game.rules, self.locks, self.solution, 1.0)
+
+    def _solve(self, form: SpotForm | None) -> tuple[Strategy, float]:
+        problem = None if form is None else Problem(self.game, (form, self.locks.player))
+        solver = new_solver(self.game, "dcfr", 0, dict(self.options), problem)
+        run = run_solver(solver, Limits(target=self.target, iterations=MOST_ITERATIONS))
+        return run.strategy, run.exploitability
+
+    def _least(self, strategy: Strategy, form: SpotForm, player: int | None = None) -> float:
+        """What a player's strategy gets at least from an opponent bound by the floors of `form`."""
+        player = self.player if player is None else player
+        layout, other = self.game.rules.layout, 1 - player
+        traversal = SpotTraversal(layout, "double", 64, form)
+        tables = [new_tables(layout, k, np.float64) for k in (0, 1)]
+        own = layout.table(player, strategy.probabilities, np.float64)
+        tables[player] = tables[player]._replace(source=own)
+        return -traversal.value(other, (tables[0], tables[1]), BEST, locked=True)
+
+    def _least_of_other(self) -> float:
+        return self._least(self.solution, self.game.rules.layout.form, self.locks.player)
+
+    def at(self, trust: float) -> LockedResponse:
+        """The response at a trust."""
+        self.progress(f"trust {trust:.3g}")
+        if trust == 0.0:
+            strategy, gap = self.solution, 0.0
+        else:
+            form = locked_form(self.game.rules, self.locks, self.solution, trust)
+            strategy, gap = self._solve(form)
+        payoff = self._least(strategy, self.form)
+        worst = self._least(strategy, self.game.rules.layout.form)
+        meant = strategy.for_player(self.player)
+        value = self.value
+        return LockedResponse(self.game, self.player, trust, payoff, worst, value, gap, meant)
+
+
+def respond_to_locks(
+    game: Game,
+    locks: Any,
+    *,
+    trust: float | None = None,
+    max_risk: float | None = None,
+    percent: float = DEFAULT_PERCENT,
+    progress: Callable[[str], None] = lambda text: None,
+    **options: Any,
+) -> LockedResponse:
+    """The response to a player who is believed to play as `locks` say, a file (TOML) or a mapping
+    of the same shape.
+
+    `trust` (1): a factor of the locks' own trusts. Or `max_risk`: the largest trust, within 1/64,
+    whose response loses at most so many chips per hand to any opponent, compared with the value of
+    the spot. `percent`: the exploitability, in percent of the pot, at which solving stops. Other
+    options are those of `dcfr`.
+    """
+    if trust is not None and max_risk is not None:
+        raise BadParameter("give either trust or max_risk, which chooses it")
+    question = _LockedQuestion(game, locks, percent, progress, options)
+    if max_risk is None:
+        return question.at(1.0 if trust is None else probability(trust, "trust"))
+    most = real(max_risk, "max_risk")
+    if most < 0:
+        raise BadParameter(f"max_risk must be at least 0, not {max_risk!r}")
+    best = question.at(1.0)
+    if best.risk <= most:
+        return best
+    low, high, best = 0.0, 1.0, question.at(0.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        found = question.at(middle)
+        if found.risk <= most:
+            low, best = middle, found
+        else:
+            high = middle
+    return best
+
+
+def lock_frontier(
+    game: Game,
+    locks: Any,
+    trusts: Sequence[float] = DEFAULT_TRUSTS,
+    *,
+    percent: float = DEFAULT_PERCENT,
+    progress: Callable[[str], None] = lambda text: None,
+    **options: Any,
+) -> list[LockedResponse]:
+    """The responses to locks at several trusts: payoff against risk."""
+    checked = [probability(trust, "trusts") for trust in trusts]
+    question = _LockedQuestion(game, locks, percent, progress, options)
+    return [question.at(trust) for trust in checked]

@@ -1,0 +1,243 @@
+"""`spot_view`: what a strategy of a spot does after one history of the betting, holding by
+holding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base import display
+from counterplay.core.base.display import Columns, Tabular
+from counterplay.core.base.errors import BadParameter, BadStrategy, shown
+from counterplay.core.base.plotting import new_figure
+from counterplay.core.forms.strategy import Strategy
+from counterplay.poker.cards.cards import cards
+from counterplay.poker.holdem.grid import grid_label
+from counterplay.poker.spots.cards import board_text
+from counterplay.poker.spots.columns import BASE, NEXT_CARD, SUITS
+from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.ranges import class_text, holding_text
+
+START = "start"
+PASSIVE = {"fold": "#d9d9d9", "check": "#9ecae1", "call": "#9ecae1"}
+
+
+@dataclass(frozen=True)
+class SpotView(Tabular):
+    """One decision: n holdings of the player who acts, those that may be held here."""
+
+    history: str
+    board: str
+    player: int
+    actions: tuple[str, ...]
+    holdings: tuple[str, ...]
+    reach: np.ndarray = field(repr=False)  # float64[n]: how likely each holding comes here
+    policy: np.ndarray = field(repr=False)  # float64[n, actions]
+
+    @property
+    def frequency(self) -> dict[str, float]:
+        """How often the player takes each action here, over the range that comes here."""
+        total = self.reach.sum()
+        shares = self.reach @ self.policy / total if total > 0 else self.policy.mean(axis=0)
+        return dict(zip(self.actions, shares.tolist(), strict=True))
+
+    def at(self, holding: str) -> dict[str, float]:
+        """The probabilities with one holding, such as `AhKd`."""
+        try:
+            number = self.holdings.index(holding_text(_holding(holding)))
+        except (ValueError, IndexError):
+            raise BadStrategy(
+                f"player {self.player + 1} cannot hold {holding!r} here; the range has "
+                f"{', '.join(self.holdings[:6])}, ..."
+            ) from None
+        return dict(zip(self.actions, self.policy[number].tolist(), strict=True))
+
+    def classes(self) -> dict[str, tuple[float, np.ndarray]]:
+        """Classes of holdings (`AKs`), aces first, with the share of the range that each is and its
+        mean probabilities; only those that come here."""
+        found: dict[str, list[int]] = {}
+        for k, name in reversed(list(enumerate(self.holdings))):
+            found.setdefault(class_text(_holding(name)), []).append(k)
+        total, out = self.reach.sum(), {}
+        for name, members in found.items():
+            weight = self.reach[members]
+            if weight.sum() > 0:
+                mean = weight @ self.policy[members] / weight.sum()
+                out[name] = float(weight.sum() / total), mean
+        return out
+
+    def columns(self) -> Columns:
+        """A row for each holding."""
+        columns = Columns(holding=list(self.holdings), reach=self.reach.tolist())
+        for k, action in enumerate(self.actions):
+            columns[action] = self.policy[:, k].tolist()
+        return columns
+
+    def _cells(self) -> Iterator[tuple[int, int, str, list[float]]]:
+        """Row, column, class and probabilities of the cells of the 13 × 13 grid, aces first; none
+        of a class that does not come here."""
+        classes = self.classes()
+        for row in range(13):
+            for column in range(13):
+                label = grid_label(row, column)
+                shares = classes[label][1].tolist() if label in classes else []
+                yield row, column, label, shares
+
+    def _figure(self) -> Any:
+        from matplotlib.patches import Rectangle
+
+        figure, axes = new_figure(1, 1, 7.2, 7.8)
+        axis = axes[0, 0]
+        axis.grid(False)
+        axis.spines[:].set_visible(False)
+        shades = _shades(self.actions)
+        for row, column, label, shares in self._cells():
+            left = column - 0.5
+            for share, shade in zip(shares, shades, strict=False):
+                axis.add_patch(Rectangle((left, row - 0.5), share, 1.0, facecolor=shade))
+                left += share
+            colour = "black" if shares else "#aaaaaa"
+            axis.text(column, row, label, ha="center", va="center", fontsize=8, color=colour)
+        axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
+        for k in range(14):
+            axis.axhline(k - 0.5, color="white", linewidth=1)
+            axis.axvline(k - 0.5, color="white", linewidth=1)
+        keys = [Rectangle((0, 0), 1, 1, facecolor=shade) for shade in shades]
+        names = [f"{action} {share:.0%}" for action, share in self.frequency.items()]
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)}
+        axis.legend(keys, names, ncols=len(names), frameon=False, fontsize=8, **place)
+        seat = f"player {self.player + 1}"
+        axis.set_title(f"{self.board}, {seat} after {self.history}", fontsize=11)
+        return figure
+
+    def _repr_html_(self) -> str:
+        shades = _shades(self.actions)
+        rows = [""] * 13
+        for row, _, label, shares in self._cells():
+            rows[row] += display.mixed_cell(label, shares or [1.0], shades if shares else ["white"])
+        cells = "".join(f"<tr>{row}</tr>" for row in rows)
+        pairs = zip(self.frequency.items(), shades, strict=True)
+        key = "".join(
+            display.mixed_cell(f"{action} {share:.0%}", [1.0], [shade])
+            for (action, share), shade in pairs
+        )
+        title = display.heading(f"{self.board}, after {self.history}", f"player {self.player + 1}")
+        return f"{title}<table>{cells}</table><table><tr>{key}</tr></table>"
+
+
+def _shades(actions: tuple[str, ...]) -> list[str]:
+    """A colour for each action: grey to fold, blue to check or call, reds for bets by size."""
+    reds = ("#fdd0a2", "#fdae6b", "#fd8d3c", "#f16913", "#d94801", "#a63603")
+    bets = [k for k, action in enumerate(actions) if action.split()[0] not in PASSIVE]
+    shades = [PASSIVE.get(action.split()[0], "") for action in actions]
+    for k, action in enumerate(bets):
+        shades[action] = reds[min(k * len(reds) // max(len(bets), 1) + 1, len(reds) - 1)]
+    return shades
+
+
+def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
+    """What a strategy of a spot does after `history`, such as "check-bet 10/check"; actions of a
+    street are joined by -, streets by /. `board`: the whole board on a later street."""
+    strategy = getattr(strategy, "strategy", strategy)
+    if not isinstance(strategy, Strategy) or not strategy.game.can("spots"):
+        raise BadStrategy(f"a view is of a strategy of a spot, not {shown(strategy)}")
+    rules = strategy.game.rules
+    layout: SpotLayout = rules.layout
+    node = find_node(rules, history)
+    player = int(layout.tree.player[node])
+    dealt = _dealt(rules, int(layout.tree.street[node]), board)
+    policy = policy_at(layout, strategy, node, dealt)
+    reach = node_reach(layout, strategy, node, player, dealt)
+    side = layout.sides[player]
+    live = ~np.isin(side.kernel.cards[:, :2], dealt).any(axis=1)
+    names = tuple(holding_text(int(h)) for h in side.holding[live])
+    actions = tuple(layout.named.actions[node])
+    whole = board_text([*rules.board, *dealt])
+    return SpotView(rules.history(node), whole, player, actions, names, reach[live], policy[live])
+
+
+def find_node(rules: Any, history: str) -> int:
+    """The decision after a history; `BadParameter` names those that are near."""
+    nodes: dict[str, int] = rules.nodes()
+    given = str(history).strip() or START
+    if given in nodes:
+        return nodes[given]
+    near = [name for name in nodes if name.startswith(given.split("-")[0])] or list(nodes)
+    some = ", ".join(repr(name) for name in near[:6])
+    raise BadParameter(f"no decision after {given!r} in this spot; there are {some}, ...")
+
+
+def _holding(text: str) -> int:
+    low, high = sorted(cards(text))
+    return high * (high - 1) // 2 + low
+
+
+def _path(layout: SpotLayout, node: int) -> list[tuple[int, int]]:
+    """The nodes from the start to `node`, each with the action taken there; -1 at the last."""
+    tree, path, action = layout.tree, [], -1
+    while True:
+        path.append((node, action))
+        above = int(tree.parent[node])
+        if above < 0:
+            segment = int(np.searchsorted(tree.first_node, node, side="right")) - 1
+            ends = np.flatnonzero(tree.next_segment == segment)
+            if not len(ends):
+                return path[::-1]
+            node = int(ends[0])
+            above = int(tree.parent[node])  # nobody acts after both are all in
+        action = node - int(tree.first_child[above])
+        node = above
+
+
+def _dealt(rules: Any, street: int, board: str) -> list[int]:
+    """The cards dealt after the spot's own board."""
+    given = cards(board) if board else list(rules.board)
+    n = len(rules.board)
+    if sorted(given[:n]) != sorted(rules.board) or len(given) != n + street:
+        raise BadParameter(
+            f"board: {board!r} is not the board of this decision; it begins with "
+            f"{board_text(rules.board)} and has {n + street} cards"
+        )
+    return given[n:]
+
+
+def node_reach(
+    layout: SpotLayout, strategy: Strategy, node: int, player: int, dealt: list[int]
+) -> np.ndarray:
+    """float64[holdings]: a player's weights times the probabilities of its own actions before a
+    node; 0 for holdings with a card of the board."""
+    side = layout.sides[player]
+    reach = np.where(np.isin(side.kernel.cards[:, :2], dealt).any(axis=1), 0.0, side.weight)
+    for k, action in _path(layout, node)[:-1]:
+        if int(layout.tree.player[k]) == player and action >= 0:
+            reach = reach * policy_at(layout, strategy, k, dealt)[:, action]
+    return reach
+
+
+def policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]) -> np.ndarray:
+    """float64[holdings, actions]: the probabilities at a node, after those of the cards `dealt`
+    that lie there."""
+    player, street = int(layout.tree.player[node]), int(layout.tree.street[node])
+    board, image = seen_as(layout, player, dealt[:street])
+    count, many = int(layout.tree.n_actions[node]), len(image)
+    local = board - int(layout.boards.first[street])
+    low = layout.n_slots[0] * player + int(layout.form.nodes[node, BASE]) + local * many * count
+    rows: np.ndarray = strategy.probabilities[low : low + many * count].reshape(many, count)
+    seen: np.ndarray = rows[image]
+    return seen
+
+
+def seen_as(layout: SpotLayout, player: int, dealt: list[int]) -> tuple[int, np.ndarray]:
+    """The board that is traversed for the next cards `dealt`, and int64[holdings]: what each
+    holding of a player is there."""
+    kernel, columns, perms = layout.sides[player].kernel, layout.boards.columns, layout.boards.suits
+    board, image, moved = 0, np.arange(len(kernel.cards)), np.arange(52)
+    for card in dealt:
+        seen = int(moved[card])
+        suits = int(columns[board, SUITS + seen])
+        image, moved = kernel.image[suits][image], perms[suits][moved]
+        board = int(columns[board, NEXT_CARD + seen])
+    return board, image

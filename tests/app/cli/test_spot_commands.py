@@ -1,0 +1,64 @@
+"""The command `spot`, and the commands that take a strategy of a spot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import one_sentence, typed
+
+SPOT = ("spot", "QsJh2c5d8s", "--pot", "20", "--stacks", "45", "-1", "22+,AKs", "-2", "QQ,KTs,66")
+LOCKS = 'player = 2\n[[lock]]\nafter = "bet 10"\nfrequency = {fold = 0.8}\n'
+
+
+def test_a_spot_is_solved_shown_evaluated_and_resumed(tmp_path: Path) -> None:
+    done = typed(tmp_path, *SPOT, "--out", "run", "--at", "check", "-t", "1")
+    assert done.code == 0, done.stderr
+    assert "about" in done.stderr
+    assert "% of the pot" in done.stdout
+    assert "after check on QsJh2c5d8s, player 2 (in position) acts:" in done.stdout
+    shown = typed(tmp_path, "show", "run", "--betting", "check-bet 10", "--json")
+    facts = json.loads(shown.stdout)
+    assert (facts["player"], facts["history"]) == (1, "check-bet 10")
+    assert sum(facts["frequency"].values()) == pytest.approx(1.0)
+    one = typed(tmp_path, "show", "run", "--cards", "AhKh", "--csv", "rows.csv")
+    assert "check" in one.stdout
+    assert (tmp_path / "rows.csv").read_text().startswith("holding,reach,check,bet 10")
+    assert "percent of the pot" in typed(tmp_path, "evaluate", "run").stdout
+    more = typed(tmp_path, "spot", "--resume", "run", "-t", "0.2", "--json")
+    assert json.loads(more.stdout)["exploitability_percent_of_pot"] <= 0.2
+
+
+def test_locks_are_answered(tmp_path: Path) -> None:
+    (tmp_path / "locks.toml").write_text(LOCKS)
+    asked = (*SPOT, "--locks", "locks.toml", "--max-risk", "2", "--out", "careful", "--json")
+    facts = json.loads(typed(tmp_path, *asked).stdout)
+    assert facts["player"] == 1
+    assert facts["responses"][0]["risk"] <= 0.02 * 20
+    assert "meant for" in typed(tmp_path, "evaluate", "careful").stdout
+    several = typed(tmp_path, *SPOT, "--locks", "locks.toml", "--frontier", "-t", "0.5")
+    assert len(several.stdout.splitlines()) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("spot",), "which position?"),
+        (("spot", "QsJh", "--pot", "2", "--stacks", "5"), "board: 'QsJh' has 2 cards"),
+        ((*SPOT, "--at", "bet 7"), "no decision after 'bet 7'"),
+        ((*SPOT, "-t", "0"), "--target is percent of the pot"),
+        ((*SPOT, "-a", "lp"), "lp does not solve spots"),
+        ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
+        ((*SPOT, "--trust", "1"), "they go with --locks"),
+        ((*SPOT, "--locks", "none.toml"), "none.toml"),
+        ((*SPOT, "--resume", "run"), "--resume takes everything but the limits"),
+    ],
+)
+def test_mistakes_are_one_sentence(tmp_path: Path, words: tuple[str, ...], problem: str) -> None:
+    done = typed(tmp_path, *words)
+    assert done.code == 2
+    assert problem in done.stderr
+    assert one_sentence(done)
+    assert list(tmp_path.iterdir()) == []

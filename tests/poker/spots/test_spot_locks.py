@@ -1,0 +1,213 @@
+"""Locks: what a player is believed to do, trusted in part or wholly."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.core.base.errors import CounterplayError
+from counterplay.core.forms.sequence import best_reply, payoff_gradient, plan_from_policy
+from counterplay.poker.cards.cards import cards
+from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.game import spot
+from counterplay.poker.spots.kernels import BEST
+from counterplay.poker.spots.locks import _is_kind, fit_frequency, locked_form, read_locks
+from tests.support.spots import naive_game, to_naive
+
+RANGES = ("AhKh,QdQc:0.5,JcTc,7h7s,AsKs:0.3", "AdAc:0.7,QhQc,KdJd,9s8s,AhKh,AsKs")
+LOCKS: dict[str, Any] = {
+    "player": 2,
+    "lock": [
+        {"after": "bet 10", "play": {"fold": 0.7, "call": 0.3}, "trust": 0.8},
+        {"after": "bet 10", "hands": "AhKh,KdJd", "play": {"call": 1.0}},
+        {"after": "check", "hands": "pairs", "play": {"check": 0.5, "bet 10": 0.5}},
+    ],
+}
+
+
+def river(symmetric: bool = False) -> cp.Game:
+    return spot("QsJh2c5d8s", 20, 45, RANGES, "50,100", symmetric=symmetric)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.6])
+def test_the_worst_locked_player_is_that_of_the_sequence_form(scale: float) -> None:
+    game = river()
+    naive, locks = naive_game(game), read_locks(LOCKS)
+    strategy = cp.Strategy.random(game, 4)
+    form = locked_form(game.rules, locks, strategy, scale)
+    layout = game.rules.layout
+    own = layout.table(0, strategy.probabilities, np.float64)
+    tables = (
+        new_tables(layout, 0, np.float64)._replace(source=own),
+        new_tables(layout, 1, np.float64),
+    )
+    value = SpotTraversal(layout, "double", 1, form).value(1, tables, BEST, locked=True)
+    assert value == pytest.approx(_floored_reply(naive, strategy, scale), abs=1e-9)
+
+
+def _floored_reply(naive: cp.Game, strategy: cp.Strategy, scale: float) -> float:
+    """Player 2's best reply above the floors, by the sequence form, with floors written by hand."""
+    floor = np.zeros(naive.n_slots)
+    for k, name in enumerate(naive.labels.infoset):
+        low, high = int(naive.form.first[k]), int(naive.form.first[k + 1])
+        history, _, hand = name.rsplit(" ", 2)
+        actions = naive.labels.action[low:high]
+        play: dict[str, float] = {}
+        trust = 1.0
+        if history == "bet 10":
+            play, trust = {"fold": 0.7, "call": 0.3}, 0.8
+            if hand in ("AhKh", "KdJd"):
+                play, trust = {"call": 1.0}, 1.0
+        elif history == "check" and hand in ("AcAd", "AdAc", "KdJd"):  # a pair on the board's jack
+            play = {"check": 0.5, "bet 10": 0.5}
+        floor[low:high] = [scale * trust * play.get(action, 0.0) for action in actions]
+    form, same = naive.sequence_form, to_naive(strategy, naive).probabilities
+    plan, payoff = (np.empty(int(side.first[-1]) + 1) for side in (form.one, form.two))
+    plan_from_policy(form.one, same[naive.slots(0)], plan)
+    payoff_gradient(form, 1, plan, payoff)
+    side = form.two._replace(floor=floor[naive.slots(1)])
+    return float(best_reply(side, payoff, np.empty(len(payoff) - 1)))
+
+
+def test_a_lock_of_everything_is_answered_by_a_best_response() -> None:
+    """All decisions of player 2 are locked: the response is a best response to that strategy."""
+    game = river()
+    actions = game.rules.layout.named.actions
+    nodes = {h: k for h, k in game.rules.nodes().items() if game.rules.layout.tree.player[k] == 1}
+    locks = [{"after": h, "play": {actions[k][1]: 1.0}} for h, k in nodes.items()]
+    response = cp.respond_to_locks(game, {"player": 2, "lock": locks}, percent=0.05)
+    table = {
+        name: {actions[k][1]: 1.0}
+        for h, k in nodes.items()
+        for name in game.labels.infoset
+        if name.startswith(f"{h} QsJh")
+    }
+    model = cp.Strategy.from_table(game, table)
+    best = cp.best_response(game, model, 0).value
+    assert response.payoff == pytest.approx(best, abs=0.0005 * 20)
+    met = cp.expected_value(game, model.replace(response.strategy, 0))[0]
+    assert met == pytest.approx(response.payoff, abs=1e-9)
+
+
+def test_payoff_and_risk_grow_with_trust() -> None:
+    game, percent = river(symmetric=True), 0.05
+    locks = {"player": 2, "lock": [{"after": "bet 10", "frequency": {"fold": 0.8}}]}
+    found = cp.lock_frontier(game, locks, (0.0, 0.3, 0.6, 0.9, 1.0), percent=percent)
+    slack = percent / 100 * 20
+    for one, other in pairwise(found):
+        assert other.payoff >= one.payoff - slack
+        assert other.risk >= one.risk - slack
+    assert found[0].risk <= slack
+    assert found[-1].payoff > found[0].payoff + 0.5
+    assert found[-1].risk > 1.0
+    chosen = cp.respond_to_locks(game, locks, max_risk=0.5, percent=percent)
+    assert chosen.risk <= 0.5
+    assert 0.0 < chosen.trust < 1.0
+    careless = cp.respond_to_locks(game, locks, max_risk=1000.0, percent=percent)
+    assert careless.trust == 1.0
+
+
+@pytest.mark.slow
+def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
+    """At a trust of 1 a best response; below, the payoffs of the same game with a tree."""
+    game = river()
+    naive, model = naive_game(game), cp.Strategy.random(game, 5)
+    same = to_naive(model, naive)
+    for p in (0.5, 1.0):
+        ours = cp.respond(game, model, player=0, algorithm="dbr", p=p, target=0.002)
+        theirs = cp.respond(naive, same, player=0, algorithm="dbr", p=p)
+        assert ours.payoff == pytest.approx(theirs.payoff, abs=0.05)
+        if p < 1.0:
+            assert ours.worst_case == pytest.approx(theirs.worst_case, abs=0.2)
+    assert ours.payoff == pytest.approx(cp.best_response(game, model, 0).value, abs=0.002)
+    with pytest.raises(CounterplayError, match="in spots rnr is not in vector form"):
+        cp.respond(game, model, player=0, algorithm="rnr", p=0.5, iterations=5)
+
+
+def test_a_frequency_is_reached_and_hands_keep_their_order() -> None:
+    policy = np.array([[0.9, 0.1, 0.0], [0.5, 0.4, 0.1], [0.0, 0.5, 0.5]])
+    reach = np.array([1.0, 2.0, 1.0])
+    fitted = fit_frequency(policy, reach, np.array([0, -1, -1]), np.array([0.7, 0.3]))
+    np.testing.assert_allclose(fitted.sum(axis=1), 1.0)
+    assert reach @ fitted[:, 0] / 4.0 == pytest.approx(0.7, abs=1e-5)
+    assert (np.diff(fitted[:, 0]) < 0).all()
+    assert fitted[1, 1] / fitted[1, 2] == pytest.approx(4.0, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hand", "board", "is_one"),
+    [
+        ("flush draw", "AhKh", "Qh7h2c", True), ("flush draw", "AhKd", "Qh7h2h", True),
+        ("flush draw", "AcKd", "Qh7h2h", False), ("flush draw", "AhKh", "Qh7h2c3d4s", False),
+        ("flush", "AhKh", "Qh7h2h", True), ("pair", "AhKd", "Ac7h2s", True),
+        ("two pair", "AhKd", "AcKh2s", True), ("high card", "AhKd", "Qc7h2s", True),
+        ("straight", "AhKd", "QcJhTs", True),
+    ],
+)  # fmt: skip
+def test_kinds_of_hands(kind: str, hand: str, board: str, is_one: bool) -> None:
+    assert _is_kind(kind, cards(hand), cards(board)) == is_one
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "locks.toml"
+    path.write_text(
+        'player = 2\n[[lock]]\nafter = "bet 10"\nhands = "22+"\nplay = {call = 1.0}\n'
+        'trust = 0.8\n[[lock]]\nafter = "check"\nfrequency = {"bet 20" = 0.7}\n'
+    )
+    locks = read_locks(path)
+    assert (locks.player, len(locks.locks), locks.locks[0].trust) == (1, 2, 0.8)
+    assert locks.locks[1].in_all
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"player": 3}, "locks: player must be"), ({"lock": []}, r"locks: there is no \[\[lock"),
+        ({"locks": []}, "locks: no field 'locks'"),
+        ({"after": "bet 11"}, "locks: lock 1: no decision after 'bet 11'"),
+        ({"after": "start"}, "locks: lock 1: player 1 acts after 'start'"),
+        ({"after": 3}, "locks: lock 1: after is a text"),
+        ({"play": {"raise 1": 1.0}}, "locks: lock 1: no action 'raise 1'"),
+        ({"play": {"fold": 0.5}}, "locks: lock 1: the probabilities sum to 0.5"),
+        ({"play": {"fold": 2}}, "locks: lock 1: play of fold must be from 0 to 1"),
+        ({"play": {}}, "locks: lock 1: play is like"),
+        ({"play": None}, "locks: lock 1: play is like"),
+        ({"frequency": {"fold": 1}}, "locks: lock 1: give either"),
+        ({"hands": "XX"}, "locks: lock 1: hands: cannot read"),
+        ({"board": "QsJh2c"}, "locks: lock 1: board: 'QsJh2c' is not a board"),
+        ({"trust": 2}, "locks: lock 1: trust must be"),
+        ({"trusted": 1}, "locks: lock 1: no field 'trusted'"),
+    ],
+)  # fmt: skip
+def test_bad_locks_are_one_sentence(change: dict[str, Any], problem: str) -> None:
+    row = {"after": "bet 10", "play": {"fold": 1.0}}
+    outer = {key: change[key] for key in change if key in ("player", "lock", "locks")}
+    row |= {key: value for key, value in change.items() if key not in outer}
+    with pytest.raises(CounterplayError, match=f"^{problem}"):
+        cp.respond_to_locks(river(), {"player": 2, "lock": [row]} | outer)
+
+
+def test_bad_questions_are_one_sentence(tmp_path: Path) -> None:
+    lock = {"player": 2, "lock": [{"after": "bet 10", "play": {"fold": 1.0}}]}
+    with pytest.raises(CounterplayError, match="either trust or max_risk"):
+        cp.respond_to_locks(river(), lock, trust=1.0, max_risk=1.0)
+    with pytest.raises(CounterplayError, match="locks are of spots"):
+        cp.respond_to_locks(cp.load("kuhn"), lock)
+    raked = spot("QsJh2c5d8s", 20, 45, RANGES, "50", rake=0.05)
+    with pytest.raises(CounterplayError, match="leave out rake"):
+        cp.respond_to_locks(raked, lock)
+    suits = {"player": 2, "lock": [{"after": "check", "hands": "AhKh", "play": {"check": 1}}]}
+    alike = spot("QsJsTs5s8s", 20, 45, ("22+", "AK"), "50")
+    with pytest.raises(CounterplayError, match="tells suits apart"):
+        cp.respond_to_locks(alike, suits)
+    damaged = tmp_path / "bad.toml"
+    damaged.write_bytes(b"\xff\x00[[lock")
+    with pytest.raises(CounterplayError, match=r"bad.toml: not a file of locks"):
+        cp.respond_to_locks(river(), damaged)
+    with pytest.raises(CounterplayError, match=r"none.toml"):
+        cp.respond_to_locks(river(), tmp_path / "none.toml")
