@@ -15,7 +15,7 @@ from counterplay.app.web import sheet
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.histories.phh import read_phh
-from counterplay.poker.models.tendencies import Tally
+from counterplay.poker.models.tendencies import TendencyCounts
 
 HANDS = Path(__file__).parent.parent.parent / "data" / "v0.1" / "hands.phhs"
 GAME = "holdem(buckets=10)"
@@ -25,7 +25,7 @@ GAME = "holdem(buckets=10)"
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The equilibrium is another strategy, and its marks are those of the uploaded hands."""
     strategy = cp.Strategy.random(GAME, 1)
-    tally = Tally(read_phh(HANDS), "always-raise")
+    tally = TendencyCounts(read_phh(HANDS), "always-raise")
     monkeypatch.setattr(sheet, "_equilibrium", lambda progress: (strategy, tally))
 
 
@@ -45,7 +45,7 @@ def test_after_an_upload(page: Any, width: int, tmp_path: Path, quick: None) -> 
         page.get_by_role("button", name="Show the tendencies").click()
         page.wait_for_selector("table.tendencies")
         hands = read_phh(HANDS)
-        right, rows = Tally(hands, "always-raise"), _shown(page)
+        right, rows = TendencyCounts(hands, "always-raise"), _shown(page)
         for name, seat in right.names():
             share = right.share(name, seat)
             title = f"{name} as {seat}" if seat != "both" else name

@@ -15,7 +15,7 @@ from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.histories.records import RULES, HandRecord, settle
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.tendencies import (
-    Tally,
+    TendencyCounts,
     group_cost,
     group_names,
     groups_of,
@@ -49,7 +49,7 @@ HANDS = [
 
 
 def test_what_poker_players_count() -> None:
-    found = Tally(HANDS, "me")
+    found = TendencyCounts(HANDS, "me")
     assert found.hands == 7
     counted = {(name, seat): found.share(name, seat)[:2] for name, seat in found.names()}
     assert counted["VPIP", "dealer"] == (3, 4)
@@ -64,7 +64,7 @@ def test_what_poker_players_count() -> None:
     assert counted["folds flop, facing a bet", "big blind"] == (1, 1)
     assert ("folds flop, facing a bet", "dealer") not in counted
     assert [name for name, _ in found.names()][:3] == ["VPIP"] * 3
-    assert Tally(HANDS, "nobody").hands == 0
+    assert TendencyCounts(HANDS, "nobody").hands == 0
 
 
 def test_every_decision_has_one_group_with_a_name() -> None:
@@ -110,12 +110,12 @@ def test_a_leak_is_found_where_it_was_put_and_costs_what_it_loses(tmp_path: Path
     game = cp.load("holdem(buckets=10)")
     strategy = cp.solve(game, "mccfr-external", iterations=150_000, seed=1).strategy
 
-    def played(one: cp.Strategy, name: str, hands: int) -> Tally:
+    def played(one: cp.Strategy, name: str, hands: int) -> TendencyCounts:
         log = tmp_path / f"{name}.parquet"
         pair = strategy_bot(strategy, "other"), strategy_bot(one, name)
         options = {"duplicate": False, "luck_adjusted": False, "log": log}
         cp.play_match(game, *pair, hands, **options)
-        return Tally(read_parquet(log), name)
+        return TendencyCounts(read_parquet(log), name)
 
     usual = played(strategy, "usual", 10_000)
     folder = locked(strategy, ["river fold 0.9"])

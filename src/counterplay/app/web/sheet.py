@@ -15,7 +15,14 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.histories.parquet import read_parquet
-from counterplay.poker.models.tendencies import Leak, Share, Tally, Tendency, leaks, tendencies
+from counterplay.poker.models.tendencies import (
+    Leak,
+    Share,
+    TendencyCounts,
+    Tendency,
+    leaks,
+    tendencies,
+)
 
 MARK_HANDS, MARK_SEED = 20_000, 3  # of the equilibrium with itself
 TRAINED = 0.85  # share of the whole until the equilibrium is there, the first time
@@ -55,7 +62,7 @@ def _share(share: Share) -> dict[str, float]:
 def tendency_sheet(job: BackgroundJob, hands: Iterable[Any], player: str) -> TendencySheet:
     """The sheet of a player."""
     hands = list(hands)
-    tally = Tally(hands, player)
+    tally = TendencyCounts(hands, player)
     if not tally.actions.any():
         raise BadParameter(f"{player!r} never had to act in these hands")
     equilibrium, usual = _equilibrium(job.progress)
@@ -65,10 +72,12 @@ def tendency_sheet(job: BackgroundJob, hands: Iterable[Any], player: str) -> Ten
     return TendencySheet(player, tally.hands, won / tally.hands, tendencies(tally, usual), found)
 
 
-_known: dict[str, tuple[Any, Tally]] = {}  # the equilibrium and its own tendencies, by game
+_known: dict[
+    str, tuple[Any, TendencyCounts]
+] = {}  # the equilibrium and its own tendencies, by game
 
 
-def _equilibrium(progress: ProgressCallback) -> tuple[Any, Tally]:
+def _equilibrium(progress: ProgressCallback) -> tuple[Any, TendencyCounts]:
     from counterplay.poker.adaptive.portfolio import equilibrium_of
 
     if strategies.HOLDEM not in _known:
@@ -81,7 +90,7 @@ def _equilibrium(progress: ProgressCallback) -> tuple[Any, Tally]:
 
 
 @lru_cache(maxsize=2)
-def _tally_of(strategy: Any) -> Tally:
+def _tally_of(strategy: Any) -> TendencyCounts:
     """The tendencies of a strategy in hands with itself."""
     from counterplay.core.match.play import play_match
     from counterplay.poker.bots.table import strategy_bot
@@ -91,4 +100,4 @@ def _tally_of(strategy: Any) -> Tally:
         players = strategy_bot(strategy, "one"), strategy_bot(strategy, SELF)
         options: dict[str, Any] = {"duplicate": False, "luck_adjusted": False, "log": path}
         play_match(strategy.game, *players, MARK_HANDS, MARK_SEED, **options)
-        return Tally(read_parquet(path), SELF)
+        return TendencyCounts(read_parquet(path), SELF)

@@ -54,7 +54,7 @@ def action_values(
     met = _compatible() @ reach * canonical_board(board).free
     first, names = int(tree.nodes.first_child[node]), list(tree.actions[node])
     starts = {first + k: reach for k in range(len(names)) if names[k] != FOLD}
-    totals = _Search(tree, seat, own, other).values(starts, board)
+    totals = _Subgame(tree, seat, own, other).values(starts, board)
     totals[first] = totals.get(first, -tree.states[node].paid[seat] * met)  # a fold
     paid = tree.states[node].paid[seat]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -82,7 +82,7 @@ def _compatible() -> np.ndarray:
     return np.logical_not(shared).astype(np.float32)
 
 
-class _Search:
+class _Subgame:
     """Values of one player's holdings below a decision."""
 
     def __init__(self, tree: BettingTree, seat: int, own: Table, other: Table) -> None:
@@ -163,7 +163,7 @@ class _Search:
             if card in board:
                 continue
             without = np.not_equal(_CARDS, card).all(axis=1)
-            below = _Search(self._tree, self._seat, self._own, self._other)
+            below = _Subgame(self._tree, self._seat, self._own, self._other)
             reaches = {node: reach * without for node, reach in starts.items()}
             values = below.values(reaches, (*board, card))
             for node in starts:

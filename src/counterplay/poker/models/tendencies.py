@@ -109,7 +109,7 @@ def group_names(group: int) -> tuple[str, str, str]:
     return SEATS[seat], STREETS[street], (*said, f"facing a {bet}", f"facing a {more}")[facing]
 
 
-class Tally:
+class TendencyCounts:
     """Counts of the tendencies and of the actions of one player."""
 
     def __init__(self, hands: Iterable[HandRecord], player: str) -> None:
@@ -167,7 +167,7 @@ class Tally:
         return [(name, seat) for name, seat in sorted(found, key=place)]
 
 
-def tendencies(player: Tally, equilibrium: Tally) -> list[Tendency]:
+def tendencies(player: TendencyCounts, equilibrium: TendencyCounts) -> list[Tendency]:
     """What was counted of a player, beside the equilibrium."""
     return [
         Tendency(name, seat, player.share(name, seat), equilibrium.share(name, seat).share)
@@ -175,7 +175,7 @@ def tendencies(player: Tally, equilibrium: Tally) -> list[Tendency]:
     ]
 
 
-def leaks(player: Tally, equilibrium: Tally, strategy: Strategy) -> list[Leak]:
+def leaks(player: TendencyCounts, equilibrium: TendencyCounts, strategy: Strategy) -> list[Leak]:
     """The leaks of a player, dearest first. `strategy`: the equilibrium, of few buckets."""
     tree = strategy.game.rules.tree
     groups, all_groups = groups_of(tree), len(player.actions)

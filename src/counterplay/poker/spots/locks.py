@@ -59,7 +59,7 @@ LARGEST_FILE = 1_000_000  # bytes
 
 
 @dataclass(frozen=True)
-class Lock:
+class SpotLock:
     """One lock; `where` names it in errors."""
 
     where: str
@@ -76,7 +76,7 @@ class Locks:
     """The locks of one player."""
 
     player: int
-    locks: tuple[Lock, ...]
+    locks: tuple[SpotLock, ...]
 
 
 def read_locks(given: Any) -> Locks:
@@ -113,7 +113,7 @@ def _known(given: Mapping[str, Any], names: tuple[str, ...], where: str) -> None
         raise BadParameter(f"{where}: no field {strange[0]!r}; there are {', '.join(names)}")
 
 
-def _lock(row: Any, where: str) -> Lock:
+def _lock(row: Any, where: str) -> SpotLock:
     if not isinstance(row, Mapping):
         raise BadParameter(f"{where}: a table with after and play, not {shown(row)}")
     _known(row, ("after", "hands", "board", "play", "frequency", "trust"), where)
@@ -134,7 +134,7 @@ def _lock(row: Any, where: str) -> Lock:
     if in_all and hands is not None:
         raise BadParameter(f"{where}: a frequency is of all hands; leave out hands")
     trust = probability(row.get("trust", 1.0), f"{where}: trust")
-    return Lock(where, row.get("after", "start"), play, in_all, hands, board, trust)
+    return SpotLock(where, row.get("after", "start"), play, in_all, hands, board, trust)
 
 
 def locked_form(rules: Any, locks: Locks, solution: Strategy, scale: float) -> SpotForm:
@@ -164,7 +164,7 @@ def _shape(layout: SpotLayout, node: int) -> tuple[int, int, int]:
     return int(layout.n_boards[node]), int(layout.tree.n_actions[node]), many
 
 
-def _node(rules: Any, player: int, lock: Lock) -> int:
+def _node(rules: Any, player: int, lock: SpotLock) -> int:
     try:
         node = find_node(rules, lock.after)
     except BadParameter as error:
@@ -184,7 +184,7 @@ def _node(rules: Any, player: int, lock: Lock) -> int:
     return node
 
 
-def _boards(rules: Any, lock: Lock, node: int) -> Iterator[tuple[int, list[int]]]:
+def _boards(rules: Any, lock: SpotLock, node: int) -> Iterator[tuple[int, list[int]]]:
     """The boards of a decision that a lock is for: number on its street, and cards dealt."""
     layout: SpotLayout = rules.layout
     street, n = int(layout.tree.street[node]), len(rules.board)
@@ -220,7 +220,7 @@ _KIND_WORDS = {
 } | {"quads": "quads", "trips": "trips"}
 
 
-def _chosen(rules: Any, player: int, lock: Lock, dealt: list[int]) -> np.ndarray:
+def _chosen(rules: Any, player: int, lock: SpotLock, dealt: list[int]) -> np.ndarray:
     """bool[holdings]: those of a player that a lock is for."""
     side = rules.layout.sides[player]
     if lock.hands is None:
@@ -248,7 +248,9 @@ def _is_kind(kind: str, pair: list[int], board: list[int]) -> bool:
     return strength([*pair, *board]) >> CATEGORY_SHIFT == KINDS.index(kind)
 
 
-def _played(rules: Any, lock: Lock, node: int, dealt: list[int], solution: Strategy) -> np.ndarray:
+def _played(
+    rules: Any, lock: SpotLock, node: int, dealt: list[int], solution: Strategy
+) -> np.ndarray:
     """float64[holdings, actions]: what a lock says that is played on a board."""
     layout: SpotLayout = rules.layout
     actions, player = layout.named.actions[node], int(layout.tree.player[node])
