@@ -18,8 +18,8 @@ from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.tendencies import (
     Leak,
     Share,
-    TendencyCounts,
     Tendency,
+    TendencyCounts,
     leaks,
     tendencies,
 )
