@@ -27,6 +27,7 @@ from counterplay.poker.histories.parquet import write_parquet
 
 HANDS = random_hands(11, 40)
 PATH = "PATH"  # stands for the bad one
+SPOT = ("spot", "QsJh2c5d8s", "--pot", "20", "--stacks", "90", "-1", "AA", "-2", "KK")
 
 READ = {
     "evaluate": ("evaluate", PATH),
@@ -37,6 +38,10 @@ READ = {
     "respond": ("respond", PATH, "--game", "kuhn", "-n", "5", "--out", "new"),
     "respond, resume": ("respond", "--resume", PATH, "-n", "5"),
     "frontier": ("frontier", PATH, "--game", "kuhn"),
+    "frontier, resume": ("frontier", "--resume", PATH),
+    "exam": ("exam", PATH, "--game", "kuhn"),
+    "spot, locks": (*SPOT, "--locks", PATH),
+    "spot, resume": ("spot", "--resume", PATH),
     "match, first": ("match", PATH, "always-call", "-n", "10"),
     "match, second": ("match", "always-call", PATH, "-n", "10"),
     "match, learn": ("match", PATH, "--learn", "-n", "10"),
@@ -70,6 +75,8 @@ WRITTEN = {
         PATH,
     ),
     "frontier": ("frontier", "uniform", "--game", "kuhn", "--ps", "0.5", "-n", "5", "--out", PATH),
+    "exam": ("exam", "uniform", "--game", "kuhn", "--out", PATH),
+    "spot": (*SPOT, "-n", "5", "--out", PATH),
     "reproduce": ("reproduce", "one", "--out", PATH),
     "reproduce all": ("reproduce", "all", "--out", PATH),
     "log": ("match", "always-call", "always-fold", "-n", "10", "--log", PATH),
@@ -181,7 +188,9 @@ def test_every_option_that_is_a_path_is_above() -> None:
     known = {
         "solve": {"folder", "resume"},
         "respond": {"folder", "resume"},
-        "frontier": {"folder"},
+        "frontier": {"folder", "resume"},
+        "exam": {"folder"},
+        "spot": {"locks", "folder", "resume"},
         "match": {"log", "equilibrium", "memory"},
         "serve": {"keep"},  # tests/app/web/test_serve.py
     }

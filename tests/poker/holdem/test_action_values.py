@@ -80,7 +80,7 @@ def test_on_the_river_as_by_pairs_of_holdings(history: str) -> None:
     ]
     reach = np.zeros(1326)
     reach[theirs] = np.linspace(0.1, 1.0, len(theirs))
-    search = module._Search(TREE, seat, *tables)
+    search = module._Subgame(TREE, seat, *tables)
     for k in range(len(TREE.actions[node])):
         right = sum(
             reach[j] * naive.value(first + k, (holding, j) if seat == 0 else (j, holding))

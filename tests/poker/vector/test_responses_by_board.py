@@ -303,7 +303,10 @@ def test_frontier(small: None, tmp_path: Path) -> None:
     assert done.code == 0, done.stderr
     for text in ("±", "in mb/g, averaged over the seats", "from 12 flops", "p = 1 wins"):
         assert text in done.stdout
-    points = json.loads(typed(tmp_path, *words, "--json").stdout)["points"]
+    again = typed(tmp_path, *words, "--json")
+    assert one_sentence(again)
+    assert "--resume" in again.stderr  # the points of the first are not overwritten
+    points = json.loads(typed(tmp_path, *words, "--json", "--out", "other").stdout)["points"]
     assert points[0]["exploitability_within"] > 0.0
 
 

@@ -207,7 +207,9 @@ def create(
     if path.exists() and not path.is_dir():
         raise BadParameter(f"{path} is a file; a frontier needs a folder")
     if (path / CONFIG).exists():
-        raise BadParameter(f"{path} already holds a frontier; resume it or choose another folder")
+        raise BadParameter(
+            f"{path} already holds a frontier; go on with --resume (cp.resume_frontier) or choose another folder"
+        )
     if parameters.game.discovers_infosets:
         raise BadParameter(f"points of {parameters.game.name} are not kept; leave out the folder")
     try:
