@@ -92,6 +92,7 @@ LONG = {
     "fig8",
     "buckets",
     "by-size",
+    "fig6-holdem",
 }  # of the same kinds of pieces: make test-slow
 
 

@@ -83,7 +83,7 @@ def test_it_goes_on_with_the_same_bits(tmp_path: Path) -> None:
         again = cp.resume_frontier(folder, game=game)
     assert_same(again, whole)
     assert again.points[1].seconds > 0.0
-    with pytest.raises(BadParameter, match="already holds a frontier; resume it"):
+    with pytest.raises(BadParameter, match="already holds a frontier; go on with --resume"):
         cp.frontier(game, model, PS, folder=folder, **HOW)
     for path in (folder / "points").rglob("*.draft"):
         path.unlink()  # without the state of the last point a damaged one begins the curve again

@@ -18,6 +18,7 @@ from benchmarks import cfr_br
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
 from counterplay.poker.bots import quantised, shipped
+from counterplay.poker.bots.known import known_player
 from counterplay.poker.bots.quantised import KIND, STEPS, digest, read_facts, write_quantised
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import (
@@ -29,6 +30,7 @@ from counterplay.poker.bots.shipped import (
     read_index,
     read_strategy,
 )
+from counterplay.poker.holdem.table import strategy_table
 from tools import ship_strategy
 
 SMALL = "holdem(buckets=2)"
@@ -76,6 +78,19 @@ def test_strategies_and_their_exact_values() -> None:
         one.on(cp.load(SMALL))
     with pytest.raises(BadParameter, match="no exact measurement of this strategy"):
         ship_strategy.exact_value(cp.Strategy.uniform(strategy.game))
+
+
+def test_no_tables_of_minutes_are_built_to_measure_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A player is not measured beside itself, and other games wait until they are prepared."""
+    monkeypatch.setattr(ShippedStrategy, "prepared", property(lambda _: False))
+    first, *_ = cp.strategies()
+    game = cp.load(first.game)
+    assert known_player(game, strategy_table(first.on(game))) is None
+    known = known_player(game, strategy_table(cp.Strategy.uniform(game)))
+    assert known is not None
+    assert known.name == first.name
 
 
 def test_the_least_exploitable_of_a_game() -> None:

@@ -208,7 +208,8 @@ def create(
         raise BadParameter(f"{path} is a file; a frontier needs a folder")
     if (path / CONFIG).exists():
         raise BadParameter(
-            f"{path} already holds a frontier; go on with --resume (cp.resume_frontier) or choose another folder"
+            f"{path} already holds a frontier; go on with --resume (cp.resume_frontier) or choose "
+            f"another folder"
         )
     if parameters.game.discovers_infosets:
         raise BadParameter(f"points of {parameters.game.name} are not kept; leave out the folder")

@@ -20,10 +20,14 @@ ANNOUNCED_FLOPS, ALONE, BESIDE = 24, 30.0, 21.0
 
 def known_player(game: Game, player: object) -> KnownPlayer | None:
     """A shipped strategy beside which another player of limit hold'em is measured: of the same game
-    if there is one, and never the player itself."""
+    if there is one, else one whose tables are ready or take seconds, as those of the first do;
+    never the player itself."""
     if game.rules.tree.rules != LIMIT or not game.rules.abstraction.deck.full:
         return None
-    for one in sorted(strategies(), key=lambda one: one.game != game.name):
+    first, *_ = shipped = strategies()
+    for one in sorted(shipped, key=lambda one: one.game != game.name):
+        if one.game != game.name and one != first and not one.prepared:
+            continue
         known = strategy_table(one.strategy)
         if not (isinstance(player, Table) and np.array_equal(known.policy, player.policy)):
             return KnownPlayer(one.name, known, one.exploitability)
