@@ -12,6 +12,8 @@ from support.command import COMMAND, run
 
 COMMANDS = {
     "games",
+    "exam",
+    "spot",
     "solve",
     "evaluate",
     "reproduce",
@@ -74,7 +76,7 @@ def test_bash_offers_the_commands(tmp_path: Path) -> None:
         ("counterplay", "solve", "--"),
     )
     assert every == COMMANDS
-    assert some == {"solve", "show", "serve"}
+    assert some == {"solve", "show", "serve", "spot"}
     assert prepare == {"prepare"}
     assert {"--algorithm", "--iterations", "--resume"} <= options
 
