@@ -11,23 +11,10 @@ from support.command import typed
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.responses.locks import locked, parse_lock, shift_rows
+from counterplay.core.games.locks import parse_lock, read_locks
+from counterplay.core.responses.locks import locked
 from counterplay.poker.betting.betting import nodes_and_buckets
-from counterplay.poker.holdem.locks import lock_decisions
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_rows_get_the_mean_and_stay_probabilities(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows, target = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(3))
-    rows[0], rows[1] = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
-    weight = rng.dirichlet(np.ones(20))
-    for wanted in (target, np.array([1.0, 0.0, 0.0]), weight @ rows):
-        shifted = shift_rows(rows, weight @ rows, wanted)
-        assert shifted.sum(axis=1) == pytest.approx(1.0)
-        assert shifted.min() >= 0
-        assert weight @ shifted == pytest.approx(wanted)
-    assert shift_rows(rows, weight @ rows, weight @ rows) == pytest.approx(rows)
+from counterplay.poker.holdem.locks import _nodes, lock_decisions
 
 
 def test_a_small_game_by_names_of_information_sets() -> None:
@@ -54,17 +41,24 @@ def test_holdem_by_street_seat_and_betting() -> None:
     ):
         found = locked(random, [f"{where} {action} {share}"])
         changed = np.flatnonzero(np.abs(found.probabilities - random.probabilities) > 1e-12)
-        name, decisions = lock_decisions(random, where, action)
-        assert name == action
-        infosets = np.concatenate([rows for rows, _ in decisions])
+        decisions = lock_decisions(random, parse_lock(f"{where} {action} {share}"))
+        infosets = np.concatenate([one.infosets for one in decisions])
         assert set(changed) <= set(slots[infosets].reshape(-1).tolist())
         column = ("fold", "call", "raise").index(action)
-        for rows, weight in decisions:
+        for rows, weight, _ in decisions:
             assert len(set(node[rows].tolist())) == 1
-            assert weight @ found.probabilities[slots[rows, column]] == pytest.approx(share)
-    assert len(lock_decisions(random, "rc/cr", "fold")[1]) == 1
-    same = lock_decisions(random, "big blind flop", "bet")
-    assert len(same[1]) == len(lock_decisions(random, "bb flop", "raise")[1])
+            assert weight @ found.probabilities[slots[rows, column]] == pytest.approx(
+                share, abs=1e-8
+            )
+
+    def places(text: str) -> list[int]:
+        return sorted(_nodes(tree, parse_lock(text)))
+
+    assert len(places("rc/cr fold 1")) == 1
+    assert places("big blind flop bet 1") == places("bb flop raise 1")
+    parts = [places(f"flop facing {what} call 1") for what in ("nothing", "bet", "raise")]
+    assert sorted(one for part in parts for one in part) == places("flop call 1")
+    assert all(parts)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +75,11 @@ def test_what_is_no_lock_is_refused_in_a_sentence(text: str) -> None:
 def test_a_folding_lock_that_is_not_legal_says_what_is() -> None:
     with pytest.raises(BadParameter, match="fold is not legal at 'rc/'; there one may call, raise"):
         locked(cp.Strategy.uniform("holdem(buckets=2)"), ["rc/ fold 0.5"])
-    assert parse_lock("big blind  river   FOLD .85") == ("big blind river", "fold", 0.85)
+    lock = parse_lock("big blind  river   FOLD .85 trust 0.5")
+    assert (lock.at, lock.play, lock.trust) == ("big blind river", {"fold": 0.85}, 0.5)
+    lock = parse_lock("check-bet 10 raise 30 0.5")
+    assert (lock.at, lock.play) == ("check-bet 10", {"raise 30": 0.5})
+    assert read_locks(["K bet 1", {"lock": [{"at": "K", "frequency": {"bet": 1}}]}])[1].in_all
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -90,6 +88,11 @@ def test_the_command(tmp_path: Path) -> None:
     lock = typed(tmp_path, *words, "two", "--lock", "* bet 1")
     assert (plain.code, lock.code) == (0, 0), lock.stderr
     assert plain.stdout != lock.stdout
+    half = typed(tmp_path, *words, "four", "--lock", "* bet 1 trust 0.5", "-a", "dbr")
+    assert half.code == 0, half.stderr
+    assert half.stdout not in (plain.stdout, lock.stdout)
+    once = typed(tmp_path, *words, "five", "--lock", "* bet 1 trust 0.5")
+    assert "take --algorithm dbr or mcdbr" in once.stderr
     wrong = typed(tmp_path, *words, "three", "--lock", "* bett 1")
     assert wrong.code != 0
     assert "did you mean 'bet'" in wrong.stderr

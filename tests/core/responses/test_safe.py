@@ -123,6 +123,25 @@ def test_gifts_are_risked_and_more_is_won_than_by_equilibria() -> None:
     assert worth["rwywe"] > worth["best-equilibrium"] + 0.05
 
 
+def test_full_exploitation_begins_when_the_true_worst_case_is_covered() -> None:
+    """A bound on it, such as the least payoff of the game, is covered too late."""
+    game, hands = cp.load("kuhn"), 20
+    uniform = cp.Strategy.uniform(game)
+    best = cp.best_response(game, uniform, 0).value
+    for method, left in (("beffe", hands), ("befewp", 1)):
+        player = cp.SafePlayer(game, 0, method=method, hands=hands)
+        player.counts = 1e6 * uniform.probabilities[game.slots(1)]
+        player.bank = 100.0
+        player._replan()
+        risk = player.risk
+        assert 0.0 < risk < 1.0
+        for share, exploits in ((0.9, False), (1.1, True)):
+            player.bank = share * left * risk
+            player._replan()
+            won = cp.expected_value(game, player.strategy.replace(uniform, 1))[0]
+            assert (won > best - 1e-3) == exploits
+
+
 def test_the_best_within_a_limit_lies_between_safety_and_a_best_response() -> None:
     game = cp.load("kuhn")
     mine, his = game.sequence_form.one, game.sequence_form.two

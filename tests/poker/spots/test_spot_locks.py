@@ -12,20 +12,21 @@ import pytest
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.forms.sequence import best_reply, payoff_gradient, plan_from_policy
+from counterplay.core.games.locks import read_locks
+from counterplay.core.responses.locks import fit_shares, locked
 from counterplay.poker.cards.cards import cards
-from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_tables
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.kernels import BEST
-from counterplay.poker.spots.locks import _is_kind, fit_frequency, locked_form, read_locks
+from counterplay.poker.spots.locks import _is_kind, locked_player
 from tests.support.spots import naive_game, to_naive
 
 RANGES = ("AhKh,QdQc:0.5,JcTc,7h7s,AsKs:0.3", "AdAc:0.7,QhQc,KdJd,9s8s,AhKh,AsKs")
 LOCKS: dict[str, Any] = {
-    "player": 2,
     "lock": [
-        {"after": "bet 10", "play": {"fold": 0.7, "call": 0.3}, "trust": 0.8},
-        {"after": "bet 10", "hands": "AhKh,KdJd", "play": {"call": 1.0}},
-        {"after": "check", "hands": "pairs", "play": {"check": 0.5, "bet 10": 0.5}},
+        {"at": "bet 10", "play": {"fold": 0.7, "call": 0.3}, "trust": 0.8},
+        {"at": "bet 10", "hands": "AhKh,KdJd", "play": {"call": 1.0}},
+        {"at": "check", "hands": "pairs", "play": {"check": 0.5, "bet 10": 0.5}},
     ],
 }
 
@@ -37,10 +38,9 @@ def river(symmetric: bool = False) -> cp.Game:
 @pytest.mark.parametrize("scale", [1.0, 0.6])
 def test_the_worst_locked_player_is_that_of_the_sequence_form(scale: float) -> None:
     game = river()
-    naive, locks = naive_game(game), read_locks(LOCKS)
-    strategy = cp.Strategy.random(game, 4)
-    form = locked_form(game.rules, locks, strategy, scale)
-    layout = game.rules.layout
+    naive, player = naive_game(game), locked_player(game.rules, read_locks(LOCKS))
+    strategy, layout = cp.Strategy.random(game, 4), game.rules.layout
+    form = biased_form(layout, player.bound(strategy, scale))
     own = layout.table(0, strategy.probabilities, np.float64)
     tables = (
         new_tables(layout, 0, np.float64)._replace(source=own),
@@ -79,8 +79,8 @@ def test_a_lock_of_everything_is_answered_by_a_best_response() -> None:
     game = river()
     actions = game.rules.layout.named.actions
     nodes = {h: k for h, k in game.rules.nodes().items() if game.rules.layout.tree.player[k] == 1}
-    locks = [{"after": h, "play": {actions[k][1]: 1.0}} for h, k in nodes.items()]
-    response = cp.respond_to_locks(game, {"player": 2, "lock": locks}, percent=0.05)
+    locks = [{"at": h, "play": {actions[k][1]: 1.0}} for h, k in nodes.items()]
+    response = cp.respond_to_locks(game, {"lock": locks}, percent=0.05)
     table = {
         name: {actions[k][1]: 1.0}
         for h, k in nodes.items()
@@ -96,7 +96,7 @@ def test_a_lock_of_everything_is_answered_by_a_best_response() -> None:
 
 def test_payoff_and_risk_grow_with_trust() -> None:
     game, percent = river(symmetric=True), 0.05
-    locks = {"player": 2, "lock": [{"after": "bet 10", "frequency": {"fold": 0.8}}]}
+    locks = "bet 10 fold 0.8"
     found = cp.lock_frontier(game, locks, (0.0, 0.3, 0.6, 0.9, 1.0), percent=percent)
     slack = percent / 100 * 20
     for one, other in pairwise(found):
@@ -131,12 +131,33 @@ def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
 
 def test_a_frequency_is_reached_and_hands_keep_their_order() -> None:
     policy = np.array([[0.9, 0.1, 0.0], [0.5, 0.4, 0.1], [0.0, 0.5, 0.5]])
-    reach = np.array([1.0, 2.0, 1.0])
-    fitted = fit_frequency(policy, reach, np.array([0, -1, -1]), np.array([0.7, 0.3]))
-    np.testing.assert_allclose(fitted.sum(axis=1), 1.0)
-    assert reach @ fitted[:, 0] / 4.0 == pytest.approx(0.7, abs=1e-5)
-    assert (np.diff(fitted[:, 0]) < 0).all()
-    assert fitted[1, 1] / fitted[1, 2] == pytest.approx(4.0, rel=0.02)
+    reach = np.array([[1.0, 2.0, 1.0]])
+    for share in (0.7, 0.999, 0.001, 1.0, 0.0):
+        wanted = np.array([share, 1.0 - share])
+        fitted = fit_shares(policy[None], reach, np.array([0, -1, -1]), wanted)[0]
+        np.testing.assert_allclose(fitted.sum(axis=1), 1.0)
+        assert reach[0] @ fitted[:, 0] / 4.0 == pytest.approx(share, abs=1e-8)
+        assert (np.diff(fitted[:, 0]) <= 0).all()
+        if share < 1.0:
+            assert fitted[1, 1] / fitted[1, 2] == pytest.approx(4.0, rel=0.02)
+
+
+def test_a_place_is_all_its_histories_and_sizes() -> None:
+    """`bet` is every size; a text, a file's part and the hold'em notation say the same."""
+    game = river()
+    random = cp.Strategy.random(game, 2)
+    one = locked(random, "bb river facing nothing bet 0.4")
+    for history in ("start", "check-bet 10-fold"):
+        if history in game.rules.nodes():
+            view = cp.spot_view(one, history)
+            assert view.frequency["check"] == pytest.approx(0.6, abs=1e-6)
+    assert cp.spot_view(one, "start").frequency["check"] == pytest.approx(0.6, abs=1e-6)
+    raised = locked(random, ["dealer river facing bet raise 0.25", "check bet 10 0.5 trust 0.5"])
+    after = cp.spot_view(raised, "bet 10")
+    assert after.frequency["fold"] + after.frequency["call"] == pytest.approx(0.75, abs=1e-6)
+    assert cp.spot_view(raised, "check").frequency["bet 10"] == pytest.approx(0.5, abs=1e-6)
+    same = {"lock": [{"at": "in position river facing bet", "frequency": {"raise": 0.25}}]}
+    assert cp.spot_view(locked(random, same), "bet 10").frequency == pytest.approx(after.frequency)
 
 
 @pytest.mark.parametrize(
@@ -153,25 +174,43 @@ def test_kinds_of_hands(kind: str, hand: str, board: str, is_one: bool) -> None:
     assert _is_kind(kind, cards(hand), cards(board)) == is_one
 
 
+def test_a_file_about_a_whole_game_has_the_locks_of_a_player_in_a_spot() -> None:
+    texts = ("dealer preflop facing bet fold 0.2", "bb river fold 0.5", "dealer river bet 0.4",
+             "river facing bet raise 0.1", "flop fold 0.3")  # fmt: skip
+    rules, locks = river().rules, read_locks(texts)
+    for player, expected in (
+        (0, ["bb river", "bb river facing bet"]),
+        (1, ["dealer river", "dealer river facing bet"]),
+    ):
+        found = locked_player(rules, locks, player)
+        assert (found.player, [lock.at for lock in found.locks]) == (player, expected)
+    with pytest.raises(CounterplayError, match="say who responds"):
+        locked_player(rules, locks)
+    with pytest.raises(CounterplayError, match="no decision at 'dealer preflop facing bet'"):
+        locked_player(rules, locks[:1])
+    response = cp.respond_to_locks(river(symmetric=True), texts, player=0, percent=1.0)
+    assert response.player == 0
+
+
 def test_a_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "locks.toml"
     path.write_text(
-        'player = 2\n[[lock]]\nafter = "bet 10"\nhands = "22+"\nplay = {call = 1.0}\n'
-        'trust = 0.8\n[[lock]]\nafter = "check"\nfrequency = {"bet 20" = 0.7}\n'
+        '[[lock]]\nat = "bet 10"\nhands = "22+"\nplay = {call = 1.0}\n'
+        'trust = 0.8\n[[lock]]\nat = "check"\nfrequency = {"bet 20" = 0.7}\n'
     )
     locks = read_locks(path)
-    assert (locks.player, len(locks.locks), locks.locks[0].trust) == (1, 2, 0.8)
-    assert locks.locks[1].in_all
+    assert locks == read_locks(str(path))
+    assert (len(locks), locks[0].trust, locked_player(river().rules, locks).player) == (2, 0.8, 1)
+    assert (locks[0].in_all, locks[1].in_all) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"player": 3}, "locks: player must be"), ({"lock": []}, r"locks: there is no \[\[lock"),
+        ({"lock": []}, r"locks: there is no \[\[lock"),
         ({"locks": []}, "locks: no field 'locks'"),
-        ({"after": "bet 11"}, "locks: lock 1: no decision after 'bet 11'"),
-        ({"after": "start"}, "locks: lock 1: player 1 acts after 'start'"),
-        ({"after": 3}, "locks: lock 1: after is a text"),
+        ({"at": "bet 11"}, "locks: lock 1: no decision after 'bet 11'"),
+        ({"at": 3}, "locks: lock 1: at is a text"),
         ({"play": {"raise 1": 1.0}}, "locks: lock 1: no action 'raise 1'"),
         ({"play": {"fold": 0.5}}, "locks: lock 1: the probabilities sum to 0.5"),
         ({"play": {"fold": 2}}, "locks: lock 1: play of fold must be from 0 to 1"),
@@ -182,18 +221,21 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ({"board": "QsJh2c"}, "locks: lock 1: board: 'QsJh2c' is not a board"),
         ({"trust": 2}, "locks: lock 1: trust must be"),
         ({"trusted": 1}, "locks: lock 1: no field 'trusted'"),
+        ({"at": "dealer turn"}, "locks: lock 1: no decision at 'dealer turn' in this spot"),
+        ({"at": "dealer river", "play": {"fol": 1.0}}, "locks: lock 1: no action 'fol'"),
+        ({"at": "river facing bet"}, "locks: lock 1: it is of player 2, and locks: lock 1"),
     ],
 )  # fmt: skip
 def test_bad_locks_are_one_sentence(change: dict[str, Any], problem: str) -> None:
-    row = {"after": "bet 10", "play": {"fold": 1.0}}
-    outer = {key: change[key] for key in change if key in ("player", "lock", "locks")}
+    row = {"at": "bet 10", "play": {"fold": 1.0}}
+    outer = {key: change[key] for key in change if key in ("lock", "locks")}
     row |= {key: value for key, value in change.items() if key not in outer}
     with pytest.raises(CounterplayError, match=f"^{problem}"):
-        cp.respond_to_locks(river(), {"player": 2, "lock": [row]} | outer)
+        cp.respond_to_locks(river(), {"lock": [row]} | outer)
 
 
 def test_bad_questions_are_one_sentence(tmp_path: Path) -> None:
-    lock = {"player": 2, "lock": [{"after": "bet 10", "play": {"fold": 1.0}}]}
+    lock = "bet 10 fold 1"
     with pytest.raises(CounterplayError, match="either trust or max_risk"):
         cp.respond_to_locks(river(), lock, trust=1.0, max_risk=1.0)
     with pytest.raises(CounterplayError, match="locks are of spots"):
@@ -201,10 +243,13 @@ def test_bad_questions_are_one_sentence(tmp_path: Path) -> None:
     raked = spot("QsJh2c5d8s", 20, 45, RANGES, "50", rake=0.05)
     with pytest.raises(CounterplayError, match="leave out rake"):
         cp.respond_to_locks(raked, lock)
-    suits = {"player": 2, "lock": [{"after": "check", "hands": "AhKh", "play": {"check": 1}}]}
+    suits = {"lock": [{"at": "check", "hands": "AhKh", "play": {"check": 1}}]}
     alike = spot("QsJsTs5s8s", 20, 45, ("22+", "AK"), "50")
     with pytest.raises(CounterplayError, match="tells suits apart"):
         cp.respond_to_locks(alike, suits)
+    hands = {"at": "K", "hands": "AA", "play": {"bet": 1}}
+    with pytest.raises(CounterplayError, match="hands: kuhn has no such part"):
+        locked(cp.Strategy.uniform("kuhn"), {"lock": [hands]})
     damaged = tmp_path / "bad.toml"
     damaged.write_bytes(b"\xff\x00[[lock")
     with pytest.raises(CounterplayError, match=r"bad.toml: not a file of locks"):

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
+from counterplay.core.responses.locks import locked
 from counterplay.poker.bots.bot import view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.players import find_strategy
+from counterplay.poker.spots.cards import pair_weights
 from counterplay.poker.spots.game import spot
-from counterplay.poker.spots.positions import HoldemPosition, _Gadget, hold_position, resolve
+from counterplay.poker.spots.positions import (
+    ENTRIES,
+    HoldemPosition,
+    _Gadget,
+    hold_position,
+    resolve,
+)
+from tests.support.spots import RiverOf
 
 RIVER = "QsJh2c5d8s"
 
@@ -43,6 +54,47 @@ def test_safe_resolving_leaks_nothing_and_unsafe_does() -> None:
     assert found.exploitability["safe"] < found.exploitability["blueprint"]
     assert found.leak["unsafe"][0] > 0.01
     assert max(found.leak["safe"]) < 0.05 * found.leak["unsafe"][0]
+
+
+def test_safe_resolving_is_safe_in_the_whole_game() -> None:
+    """The river of a turn spot, whose strategy always bets its good hands on the turn: against the
+    range that is left the unsafe strategy bluffs too much, and good hands that check win by it."""
+    ranges = ("22+,A2s+,T2o+", "22+,KTo+,75s+")
+    game = spot("QsJh2c5d", 8, 20, ranges, "100", cap=1, symmetric=False)
+    good = {"at": "check", "hands": "22+,AQ,KQ", "play": {"bet 8": 1}}
+    turn = locked(cp.solve(game, iterations=30).strategy, {"lock": [good]})
+    river = RiverOf(turn, "8s")
+    found = resolve(river.position, iterations=300, percent=0.2)
+    before = cp.best_response(game, turn, 1).value
+
+    def above(name: str) -> float:
+        """What player 2 wins more in the whole game by a best response to player 1."""
+        whole = river.after(found.strategies[name], 0)
+        return float(cp.best_response(game, whole, 1).value) - before
+
+    assert above("blueprint") == pytest.approx(0.0, abs=1e-12)
+    assert above("unsafe") > 1e-3
+    for name in ("safe", "max-margin"):
+        assert above(name) < 0.0
+        assert max(found.leak[name]) < 0.01 * found.leak["unsafe"][0]
+        assert found.exploitability[name] < found.exploitability["blueprint"]
+
+
+def test_max_margin_has_the_largest_least_margin() -> None:
+    game = narrowed().game
+    position = HoldemPosition(game, "", cp.Strategy.uniform(game), (1.0, 1.0))
+    gadget = _Gadget(position, 0)
+    one, two = gadget._layout.sides
+    met = pair_weights(two, one)
+
+    def margin(entry: Any) -> float:
+        solved = gadget.solve(position.blueprint, 400, entry)
+        gain = gadget._alternative - gadget._best_values(solved)
+        return float((gain[met > 0] / met[met > 0]).min())
+
+    margins = {name: margin(entry) for name, entry in ENTRIES.items()}
+    assert margins["max-margin"] > margins["safe"] + 0.05
+    assert margins["safe"] > -1e-3
 
 
 def test_alternatives_are_best_responses() -> None:

@@ -31,7 +31,7 @@ from collections.abc import Collection, Container, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,8 +40,11 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
-from counterplay.core.forms.mixture import Mixture, load_strategy
+from counterplay.core.forms.mixture import Mixture, load_strategy, single_strategy
 from counterplay.core.forms.strategy import Strategy, check_same_game
+
+if TYPE_CHECKING:
+    from counterplay.core.games.locks import Lock, LockedDecision
 
 UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # files that are searched for a similar name
@@ -65,7 +68,7 @@ class PlayerResolver:
     def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
         """The player as a strategy of the game; an error says why there is none."""
         measured = self.measurable(player, progress)
-        strategy: Strategy = measured.strategy() if isinstance(measured, Mixture) else measured
+        strategy = single_strategy(measured)
         return strategy
 
     def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
@@ -101,22 +104,27 @@ class PlayerResolver:
         if the game has one."""
         return None
 
-    def decisions(
-        self, strategy: Strategy, where: str, action: str
-    ) -> tuple[str, list[tuple[np.ndarray, np.ndarray]]]:
-        """The decisions that a lock names (`core/responses/locks.py`) where an action is legal, as
-        information sets with weights, and the action as the game calls it. Here every information
-        set is one; * in its name stands for any text."""
+    def decisions(self, strategy: Strategy, lock: Lock) -> list[LockedDecision]:
+        """The decisions that a lock names, where one of its actions is legal. Here every
+        information set is one; * in its name stands for any text."""
+        from counterplay.core.games.locks import LockedDecision, refuse_fields
+
+        refuse_fields(lock, self.game.name)
         names, labels, first = self.game.infoset_names, self.game.labels, self.game.form.first
-        matching = [i for i, name in enumerate(names) if fnmatchcase(name, where)]
-        legal = [i for i in matching if action in labels.action[int(first[i]) : int(first[i + 1])]]
+        matching = [i for i, name in enumerate(names) if fnmatchcase(name, lock.at)]
         if not matching:
-            raise unknown("information set", where, names)
-        if not legal:
-            some = matching[0]
-            there = labels.action[int(first[some]) : int(first[some + 1])]
-            raise unknown("action", action, list(there))
-        return action, [(np.array([i]), np.ones(1)) for i in legal]
+            raise unknown("information set", lock.at, names)
+        found, known = [], set()
+        for i in matching:
+            actions = labels.action[int(first[i]) : int(first[i + 1])]
+            known |= set(actions)
+            group = lock.groups(actions, {})
+            if group.max() >= 0:
+                found.append(LockedDecision(np.array([i]), np.ones(1), group))
+        for action in lock.play:
+            if action not in known:
+                raise unknown("action", action, sorted(known))
+        return found
 
     def find(self, player: Any) -> Any:
         """The object that `player` names; an object names itself."""
@@ -196,9 +204,9 @@ def players_of(game: Game) -> PlayerResolver:
     return resolver
 
 
-def as_strategy(game: Game, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
+def as_strategy(game: Game, player: Any) -> Strategy:
     """A player, however given, as a strategy of the game."""
-    return players_of(game).strategy(player, progress)
+    return players_of(game).strategy(player)
 
 
 def strategy_in(player: Any) -> Strategy | Mixture:

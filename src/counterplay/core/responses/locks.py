@@ -1,89 +1,90 @@
-"""Locks: a strategy in which a player takes an action more or less often than in another one, as in
-`river fold 0.85`. A response to it is the answer to an opponent of whom only that is known.
+"""A strategy with locks (`core/games/locks.py`): what a player of whom only that is known does.
 
-A lock changes rows of probabilities, those of hands that are at one decision, so that the mean over
-the hands, weighted by how often each comes there, is the one asked for: an action that becomes
-rarer is scaled down in every row, and what is freed goes to those that become more frequent. Means
-are linear in this, so the frequency is met exactly.
+A frequency is met at every decision by itself, over the hands as they come there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, probability
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.locks import ROUNDING, Lock, LockedDecision, read_locks
 from counterplay.core.games.players import players_of
 
-
-class Lock(NamedTuple):
-    """An action and its frequency at some decisions, each given by information sets and their
-    weights, which sum to 1."""
-
-    action: str
-    share: float
-    decisions: list[tuple[np.ndarray, np.ndarray]]  # int64[n], float64[n]
+TOLERANCE = 1e-9  # of a frequency
+SMALLEST = 1e-3  # share of an action that the strategy never takes, so that it can be raised
+FITS = 2_000  # steps in which a frequency is reached
 
 
-def locked(strategy: Strategy, texts: Iterable[str]) -> Strategy:
-    """The strategy with locks, each `WHERE ACTION SHARE`: `river fold 0.85`, in a small game
-    `K* bet 0.3` with names of information sets."""
-    for text in texts:
-        where, action, share = parse_lock(text)
-        action, decisions = players_of(strategy.game).decisions(strategy, where, action)
-        strategy = apply_lock(strategy, Lock(action, share, decisions))
-    return strategy
+class LockedModel(NamedTuple):
+    """A strategy with locks; m information sets."""
+
+    strategy: Strategy
+    trust: np.ndarray  # float64[m]: of the lock; NaN where there is none
 
 
-def parse_lock(text: str) -> tuple[str, str, float]:
-    """The parts of `WHERE ACTION SHARE`."""
-    words = text.split()
-    if len(words) < 3:
-        raise BadParameter(
-            f"a lock is WHERE ACTION SHARE, such as 'river fold 0.85', not {text[:80]!r}"
-        )
-    try:
-        share = float(words[-1])
-    except ValueError:
-        share = np.nan
-    if not 0.0 <= share <= 1.0:
-        raise BadParameter(f"the share of a lock is a number from 0 to 1, not {words[-1][:40]!r}")
-    return " ".join(words[:-2]), words[-2].lower(), probability(share, "the share of a lock")
+def locked(strategy: Strategy, locks: Any) -> Strategy:
+    """The strategy with locks: texts such as `river fold 0.85`, in a small game `K* bet 0.3` with
+    names of information sets, or a file in TOML."""
+    return lock_model(strategy, read_locks(locks)).strategy
 
 
-def apply_lock(strategy: Strategy, lock: Lock) -> Strategy:
-    """The strategy with one lock."""
-    form, labels = strategy.game.form, strategy.game.labels
-    policy = strategy.probabilities.copy()
-    for infosets, weight in lock.decisions:
-        first = np.asarray(form.first)[infosets].astype(np.int64)
-        low, high = int(first[0]), int(form.first[int(infosets[0]) + 1])
-        names = list(labels.action[low:high])
-        slots = first[:, None] + np.arange(len(names))
-        rows = policy[slots]
-        mean = weight @ rows
-        target = _target(mean, names.index(lock.action), lock.share)
-        policy[slots] = shift_rows(rows, mean, target)
-    return Strategy(strategy.game, policy).for_player(strategy.player)
+def lock_model(strategy: Strategy, locks: Iterable[Lock]) -> LockedModel:
+    """The strategy with locks, and how far they are trusted where they hold."""
+    resolver, first = players_of(strategy.game), np.asarray(strategy.game.form.first)
+    trust = np.full(len(first) - 1, np.nan)
+    for lock in locks:
+        batches: dict[Any, list[LockedDecision]] = {}  # of the same shape
+        for one in resolver.decisions(strategy, lock):
+            batches.setdefault((len(one.infosets), *one.group.tolist()), []).append(one)
+        policy = strategy.probabilities.copy()
+        for batch in batches.values():
+            infosets = np.stack([one.infosets for one in batch])
+            weight, group = np.stack([one.weight for one in batch]), batch[0].group
+            slots = first[infosets][:, :, None] + np.arange(len(group))
+            rows = policy[slots]
+            if not lock.in_all:  # each hand by itself
+                rows, weight = rows.reshape(-1, 1, len(group)), np.ones((weight.size, 1))
+            policy[slots] = _fitted(rows, weight, group, lock).reshape(slots.shape)
+            trust[infosets] = lock.trust
+        strategy = Strategy(strategy.game, policy).for_player(strategy.player)
+    return LockedModel(strategy, trust)
 
 
-def _target(mean: np.ndarray, action: int, share: float) -> np.ndarray:
-    """Means with one of them given, the others in their proportions; equal where they are 0."""
-    others = np.delete(mean, action)
-    left = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
-    return np.insert((1.0 - share) * left, action, share)
+def _fitted(rows: np.ndarray, weight: np.ndarray, group: np.ndarray, lock: Lock) -> np.ndarray:
+    """Rows in which the actions of `play` that are legal here have their shares."""
+    wanted = np.array([*lock.play.values(), 0.0])
+    wanted[[k for k in range(len(lock.play)) if k not in group]] = 0.0
+    total = wanted.sum()
+    if (group < 0).any():
+        wanted[-1] = max(1.0 - total, 0.0)
+    elif lock.in_all and len(set(group)) == len(lock.play) and abs(total - 1.0) > ROUNDING:
+        raise BadParameter(f"{lock.name}: the frequencies of all actions sum to {total:g}, not 1")
+    total = wanted.sum()
+    return fit_shares(rows, weight, group, wanted / total) if total > 0 else rows
 
 
-def shift_rows(rows: np.ndarray, mean: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """float64[n, a]: rows of probabilities whose weighted mean is `target` instead of `mean`."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.where(mean > target, target / mean, 1.0)
-    kept = rows * scale
-    more = np.maximum(target - mean, 0.0)
-    if more.sum() > 0:
-        kept = kept + (1.0 - kept.sum(axis=1, keepdims=True)) * more / more.sum()
-    shifted: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
-    return shifted
+def fit_shares(
+    rows: np.ndarray, weight: np.ndarray, group: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
+    """Probabilities, [decisions, hands, actions], in which the groups of actions (the last is -1)
+    have the shares `wanted` over the hands of each decision, [decisions, hands]: those of `rows`
+    times one factor for each group and decision."""
+    policy = (1.0 - SMALLEST) * rows + SMALLEST / rows.shape[2]
+    total = weight.sum(axis=1, keepdims=True)
+    weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1 / weight.shape[1])
+    members = np.arange(len(wanted)) == (group % len(wanted))[:, None]  # [actions, groups]
+    factor = np.ones((len(rows), len(wanted)))
+    fitted: np.ndarray = policy
+    for _ in range(FITS):
+        fitted = policy * (factor @ members.T)[:, None, :]
+        fitted /= fitted.sum(axis=2, keepdims=True)
+        found = np.einsum("dh,dha->da", weight, fitted) @ members
+        if np.abs(found - wanted).max() < TOLERANCE:
+            break
+        factor *= np.where(found > 0, wanted / np.where(found > 0, found, 1.0), 1.0)
+    return fitted

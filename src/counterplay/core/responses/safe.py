@@ -25,7 +25,6 @@ broken towards a central equilibrium (`central_plan`). Deviations: the program i
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -192,32 +191,35 @@ class SafePlayer:
         model = self._model_plan()
         payoff = np.empty(self._own.n_sequences)
         gradient(self._own, model, payoff)
-        best = partial(best_plan_within, self._own, self._other, payoff, near=self._safe_plan)
+
+        def best(least: float) -> np.ndarray:
+            return best_plan_within(self._own, self._other, payoff, least, near=self._safe_plan)[1]
+
         lowest = float(self.game.tree.payoff[:, self.seat].min()) - 1.0
         if self.method == "rwywe":
-            chosen = best(self.value - self.bank - SLACK)
+            plan = best(self.value - self.bank - SLACK)
         elif self.method == "best-equilibrium":
-            chosen = best(self.value - SLACK)
+            plan = best(self.value - SLACK)
         elif self.method == "rnr":
-            chosen = self._restricted(model)
+            plan = self._restricted(model)
         else:
-            chosen = best(lowest)
+            plan = best(lowest)
             hands = max(self._hands_left, 1) if self.method == "beffe" else 1
-            safe = hands * (self.value - chosen[0]) <= self.bank
+            safe = hands * (self.value - self._worst_case(plan)) <= self.bank
             if self.method != "best-response" and not safe:
-                chosen = best(self.value - SLACK)
-        self._worst, self._target_plan = chosen
+                plan = best(self.value - SLACK)
+        # The program's own worst case is a bound only, where nothing in it asks for more.
+        self._worst, self._target_plan = self._worst_case(plan), plan
         self._limit_risk()
 
-    def _restricted(self, model: np.ndarray) -> tuple[float, np.ndarray]:
+    def _restricted(self, model: np.ndarray) -> np.ndarray:
         """The restricted Nash response with the largest p that is certified within the bank."""
         for p in GRID:
             form = restricted_sequence_form(self.game.sequence_form, model, 1 - self.seat, p)
             _, plan = safest_plan(form[self.seat], form[1 - self.seat])
-            worst = self._worst_case(plan)
-            if worst >= self.value - self.bank - SLACK:
-                return worst, plan
-        return self.value, self._safe_plan
+            if self._worst_case(plan) >= self.value - self.bank - SLACK:
+                return plan
+        return self._safe_plan
 
     def _limit_risk(self) -> None:
         """Mixes the target plan with the equilibrium so that the risk is within the bank."""

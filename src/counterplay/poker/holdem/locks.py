@@ -1,5 +1,5 @@
-"""The decisions of hold'em that a lock names (`core/responses/locks.py`): `river`, `dealer river`,
-`big blind flop`, or the betting before one decision, such as `rc/cr`.
+"""The decisions of hold'em that a lock names: a place of the betting (`poker/betting/places.py`) or
+the betting before one decision, such as `rc/cr`.
 
 At a decision the hands are buckets. How often each comes there is the player's own reach, from a
 sample of boards with all holdings on each of them.
@@ -11,51 +11,58 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.locks import Lock, LockedDecision, refuse_fields
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, STREETS, BettingTree, row_of
+from counterplay.poker.betting.places import find_place
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.holdem.holdings import BOARD_SIZE, bucket_codes, canonical_board
 from counterplay.poker.holdem.table import Table, strategy_table
 
 SAMPLED_BOARDS, SEED = 20, 1
-SEATS = {"dealer": 0, "button": 0, "sb": 0, "bb": 1}
-SAME = {"check": "call", "bet": "raise"}
-Decisions = list[tuple[np.ndarray, np.ndarray]]
+SAME = {"call": ("check",), "raise": ("bet",)}
 
 
-def lock_decisions(strategy: Strategy, where: str, action: str) -> tuple[str, Decisions]:
-    """The decisions where a lock holds, as rows with weights, and the name of its action."""
+def lock_decisions(strategy: Strategy, lock: Lock) -> list[LockedDecision]:
+    """The decisions where a lock holds."""
     rules = strategy.game.rules
     if rules.betting != LIMIT or not rules.abstraction.deck.full:
         raise BadParameter(f"locks are for the usual limit betting, not for {strategy.game.name}")
-    action = SAME.get(action, action)
-    if action not in ACTIONS:
-        raise unknown("action", action, [*ACTIONS, *SAME])
-    nodes = _nodes(rules.tree, where, action)
-    weights = _bucket_weights(strategy, nodes)
+    refuse_fields(lock, strategy.game.name)
+    names = [*ACTIONS, *(name for same in SAME.values() for name in same)]
+    for action in lock.play:
+        if action not in names:
+            raise unknown("action", action, names)
+    nodes = _nodes(rules.tree, lock)
+    weights = _bucket_weights(strategy, list(nodes))
     first = strategy.game.form.first_row
-    return action, [(row_of(first, node, np.arange(len(w))), w) for node, w in weights.items()]
+    return [
+        LockedDecision(row_of(first, node, np.arange(len(weights[node]))), weights[node], group)
+        for node, group in nodes.items()
+    ]
 
 
-def _nodes(tree: BettingTree, where: str, action: str) -> list[int]:
-    """The public nodes that `where` names and where the action is legal."""
-    words = where.lower().replace("big blind", "bb").split()
-    streets = [STREETS.index(word) for word in words if word in STREETS]
-    seats = [SEATS[word] for word in words if word in SEATS]
-    if len(streets) == 1 and len(seats) <= 1 and len(words) == 1 + len(seats):
-        found = [
-            node
-            for node in tree.nodes.node.tolist()
-            if tree.nodes.street[node] == streets[0]
-            and (not seats or tree.nodes.player[node] == seats[0])
-        ]
-    else:
-        found = [k for k in tree.nodes.node.tolist() if tree.histories[k] == where]
+def _nodes(tree: BettingTree, lock: Lock) -> dict[int, np.ndarray]:
+    """The public nodes that a lock names and where one of its actions is legal, with the groups of
+    their actions."""
+    place, found = find_place(lock.at), []
+    for node in tree.nodes.node.tolist():
+        state = tree.states[node]
+        if place is None:
+            here = state.history == lock.at
+        else:
+            faced = state.bets if max(state.paid) > state.paid[state.player()] else 0
+            here = place.has(state.round, state.player(), faced)
+        if here:
+            found.append(node)
     if not found:
-        raise unknown("place", where, [*STREETS, "dealer river", "rc/cr"])
-    legal = [node for node in found if action in tree.actions[node]]
+        raise unknown("place", lock.at, [*STREETS, "dealer river", "bb flop facing bet", "rc/cr"])
+    groups = {node: lock.groups(tree.actions[node], SAME) for node in found}
+    legal = {node: group for node, group in groups.items() if group.max() >= 0}
     if not legal:
         listed = ", ".join(tree.actions[found[0]])
-        raise BadParameter(f"{action} is not legal at {where!r}; there one may {listed}")
+        raise BadParameter(
+            f"{next(iter(lock.play))} is not legal at {lock.at!r}; there one may {listed}"
+        )
     return legal
 
 

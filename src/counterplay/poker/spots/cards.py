@@ -23,7 +23,7 @@ from counterplay.poker.cards.cards import (
     card_text,
     cards,
 )
-from counterplay.poker.cards.evaluator import strengths
+from counterplay.poker.cards.evaluator import strengths_of_hands
 from counterplay.poker.spots.columns import (
     BOARD_COLUMNS,
     CARD,
@@ -169,7 +169,7 @@ def _ranked(rivers: np.ndarray, holdings: list[np.ndarray]) -> list[np.ndarray]:
     strength, masks = np.zeros(len(every), dtype=np.int64), np.zeros(4, dtype=np.int64)
     for r, river in enumerate(rivers):
         seven[:, 2:] = river
-        strengths(seven, masks, strength)
+        strengths_of_hands(seven, masks, strength)
         dead = np.asarray(np.isin(seven[:, :2], river).any(axis=1))
         strength[dead] = np.iinfo(np.int64).max
         rank = np.unique(strength, return_inverse=True)[1]

@@ -58,14 +58,6 @@ class SpotGame(NamedTuple):
         """Number of public nodes, without boards."""
         return len(self.nodes)
 
-    @property
-    def n_infosets(self) -> int:
-        return len(self.owner)
-
-    @property
-    def n_slots(self) -> int:
-        return int(self.first[-1])
-
 
 class Dealt(NamedTuple):
     """One hand: each level's holdings, as they are on the board that is traversed, and boards."""

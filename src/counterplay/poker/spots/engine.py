@@ -20,7 +20,7 @@ from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.parallel.full_width import ComputeOptions, thread_count
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr_kernels import CFRVariant, RegretEngine, iteration_weights
-from counterplay.poker.spots.columns import BASE, FLOOR
+from counterplay.poker.spots.columns import FLOOR
 from counterplay.poker.spots.kernels import (
     BEST,
     BOARDS,
@@ -122,8 +122,6 @@ class SpotRegrets(RegretEngine):
         form: SpotForm | None = None, locked: int = -1,
     ) -> None:  # fmt: skip
         """`form`: with the locks of player `locked`."""
-        if compute.backend == "cuda":
-            raise BadParameter("spots are solved on processors; leave out backend")
         if variant.predictive:
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
         memory.require(layout.bytes_needed(compute.precision), "solving this spot")
@@ -132,12 +130,17 @@ class SpotRegrets(RegretEngine):
         threads = thread_count(compute.threads)
         self._traversal = SpotTraversal(layout, compute.precision, threads, form)
         one, two = (new_tables(layout, player, self._traversal.dtype) for player in (0, 1))
-        self._tables = (one, two)
+        #: Those that are read, and those that a traversal changes.
+        self._tables = self._working = (one, two)
+
+    def _host_tables(self) -> tuple[Tables, Tables]:
+        """Both players' tables, as they are now."""
+        return self._tables
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {
             f"{name}{k}": array
-            for k, tables in enumerate(self._tables, 1)
+            for k, tables in enumerate(self._host_tables(), 1)
             for name, array in (("regret", tables.source), ("strategy_sum", tables.strategy_sum))
         }
 
@@ -145,12 +148,12 @@ class SpotRegrets(RegretEngine):
         for t in range(done + 1, done + n + 1):
             self._traversal.set_weights(*iteration_weights(self._variant, t))
             for player in (0, 1):
-                self._traversal.run(player, self._tables, LEARN, locked=True)
+                self._traversal.run(player, self._working, LEARN, locked=True)
 
     def exploitability(self) -> float:
         """Returns what the players can gain by deviating from the average strategy, where locks
         allow it."""
-        averages = [table._replace(source=table.strategy_sum) for table in self._tables]
+        averages = [table._replace(source=table.strategy_sum) for table in self._working]
         total = 0.0
         for player in (0, 1):
             if not self._zero_sum:
@@ -161,17 +164,17 @@ class SpotRegrets(RegretEngine):
         return total
 
     def weights(self) -> np.ndarray:
-        return self._layout.slots(*(tables.strategy_sum for tables in self._tables))
+        return self._layout.slots(*(tables.strategy_sum for tables in self._host_tables()))
 
     def regrets(self) -> np.ndarray:
-        return self._layout.slots(*(tables.source for tables in self._tables))
+        return self._layout.slots(*(tables.source for tables in self._host_tables()))
 
     def policy(self) -> np.ndarray:
         return self._layout.slots(*(self._current(player) for player in (0, 1)))
 
     def _current(self, player: int) -> np.ndarray:
         """Returns a player's table of current probabilities."""
-        source, form = self._tables[player].source, self._traversal.forms[True]
+        source, form = self._host_tables()[player].source, self._traversal.forms[True]
         out = np.empty(len(source))
         for k, where, shape in self._layout.blocks(player):
             share = np.maximum(source[where], 0.0).reshape(shape).astype(np.float64)
@@ -186,19 +189,21 @@ class SpotRegrets(RegretEngine):
 
 
 def biased_form(layout: SpotLayout, restriction: RestrictedPlayer) -> SpotForm:
-    """Returns the form of a data-biased response: at every decision of the restricted player its
-    model's probabilities, times the trust there, are the least."""
+    """Returns the form of a data-biased response: where the restricted player's model is trusted,
+    its probabilities times the trust are the least."""
     if restriction.p is not None:
         raise BadParameter(
             "in spots rnr is not in vector form; take dbr, mcrnr, or locks (cp.respond_to_locks)"
         )
     counts = np.diff(restriction.model.game.form.first)
     least = np.repeat(restriction.trust, counts) * restriction.model.probabilities
-    nodes = layout.form.nodes.copy()
-    own = layout.decisions(restriction.player)
-    nodes[own, FLOOR] = nodes[own, BASE]
+    nodes, blocks, used = layout.form.nodes.copy(), [np.zeros(0)], 0
     floor = layout.table(restriction.player, least, np.float64)
-    return layout.form._replace(nodes=nodes, floor=floor)
+    for node, where, _ in layout.blocks(restriction.player):
+        if floor[where].any():
+            nodes[node, FLOOR], used = used, used + where.stop - where.start
+            blocks.append(floor[where])
+    return layout.form._replace(nodes=nodes, floor=np.concatenate(blocks))
 
 
 def new_tables(layout: SpotLayout, player: int, dtype: Any) -> Tables:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.forms.game import Evaluator, Game, Payoff
-from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.game import Evaluator, Game
+from counterplay.core.forms.mixture import Mixture, single_strategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import thread_count
 from counterplay.poker.spots.engine import SpotTraversal, new_tables
@@ -29,14 +28,6 @@ class SpotEvaluator(Evaluator):
     @property
     def immediate(self) -> bool:
         return True
-
-    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
-        if options:
-            raise BadParameter(
-                f"{next(iter(options))} is for games that are measured on request; responses in "
-                f"spots are measured as a whole"
-            )
-        return False
 
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
         traversal, tables = self._prepared(strategy, options)
@@ -61,23 +52,13 @@ class SpotEvaluator(Evaluator):
                 total -= traversal.value(player, tables, FIXED)
         return total
 
-    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        values = []
-        for player, against, by in asked:
-            if by is None:
-                values.append(self.best_response(against, player, **options)[0])
-                continue
-            own, other = (_single(one) for one in (by, against))
-            values.append(float(self.value(other.replace(own, player), **options)[player]))
-        return values
-
     def _prepared(
         self, strategy: Strategy | Mixture, options: dict[str, Any]
     ) -> tuple[SpotTraversal, tuple[Tables, Tables]]:
         threads = thread_count(options.pop("threads", "auto"))
         if options:
             raise BadParameter(f"{next(iter(options))} is no option of spots; threads is one")
-        profile = _single(strategy)
+        profile = single_strategy(strategy)
         if ("spot", threads) not in self.game.cache:
             self.game.cache["spot", threads] = SpotTraversal(self._layout, "double", threads)
         traversal: SpotTraversal = self.game.cache["spot", threads]
@@ -88,11 +69,6 @@ class SpotEvaluator(Evaluator):
             for player in (0, 1)
         )
         return traversal, (one, two)
-
-
-def _single(strategy: Strategy | Mixture) -> Strategy:
-    """A strategy; of a mixture the one that plays like it."""
-    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
 
 EVALUATOR = SpotEvaluator

@@ -38,6 +38,7 @@ class SpotRules:
     n_players = 2
     capabilities = replace(SAMPLING_ONLY, exact=True, also=frozenset({"spots"}))
     evaluator = "spots"
+    players = "counterplay.poker.spots.locks:SpotPlayers"
     perfect_recall = True
     solver = "dcfr"  # by default
     unit = ("chips", "hand", "chips/h")
@@ -98,14 +99,17 @@ class SpotRules:
     ) -> Any:
         """Returns the engine of CFR in vector form. `problem.form`: a form with locks, and whose
         they are; `problem.restriction`: the player of a data-biased response."""
+        from counterplay.poker.spots.device import DeviceSpotRegrets
         from counterplay.poker.spots.engine import SpotRegrets, biased_form
 
-        if problem.transformed and problem.restriction is None:
-            return SpotRegrets(self.layout, variant, compute, *problem.form)
+        engine = SpotRegrets
+        if compute.backend == "cuda":
+            engine = DeviceSpotRegrets
         if problem.restriction is not None:
             biased = biased_form(self.layout, problem.restriction)
-            return SpotRegrets(self.layout, variant, compute, biased, problem.restriction.player)
-        return SpotRegrets(self.layout, variant, compute)
+            return engine(self.layout, variant, compute, biased, problem.restriction.player)
+        locked = problem.form if problem.transformed else ()
+        return engine(self.layout, variant, compute, *locked)
 
     def form(self) -> SpotGame:
         return spot_game(self.layout)

@@ -1,13 +1,15 @@
 """Positions of whole limit hold'em as spots, solved again without a card abstraction.
 
 `hold_position` takes the ranges with which a strategy comes to the beginning of a street, and what
-it does from there on, the *blueprint*. `resolve` solves the spot again, in two ways:
+it does from there on, the *blueprint*. `resolve` solves the spot again, in three ways:
 
 - *unsafe*: an equilibrium of the spot, which assumes that the other player comes with the
   blueprint's range;
 - *safe*: the CFR-D gadget (Burch, Johanson & Bowling 2014) for each player: before the spot begins,
   the other player may take, with each holding, what a best response to the blueprint gets with it
   there. So no holding gets more from the new strategy than from the blueprint.
+- *max-margin* (Moravcik et al. 2016): the other player chooses a holding, and is paid what it gets
+  above that. So every holding gets less by as large a margin as the worst of them allows.
 
 Two numbers tell them apart. `exploitability` is that in the spot, between the blueprint's ranges.
 `leak` is what the other player can gain in the whole game by coming with another range: the sum
@@ -30,14 +32,14 @@ from counterplay.core.evaluation.exact import exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.processes import cores
-from counterplay.core.solvers.cfr_kernels import DISCOUNTED, iteration_weights
+from counterplay.core.solvers.cfr_kernels import DISCOUNTED, IterationWeights, iteration_weights
 from counterplay.core.solvers.run import solve
 from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, row_of
 from counterplay.poker.betting.betting import STREETS as ROUNDS
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.holdem.table import Table, code_counts, strategy_table
 from counterplay.poker.spots.betting import DECISION, ONWARD
-from counterplay.poker.spots.cards import parse_board
+from counterplay.poker.spots.cards import pair_weights, parse_board
 from counterplay.poker.spots.engine import SpotTraversal, new_tables
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.kernels import BEST, LEARN, Tables
@@ -64,7 +66,7 @@ class Resolved:
     """A position solved again. Small bets per hand."""
 
     position: HoldemPosition
-    strategies: dict[str, Strategy] = field(repr=False)  # blueprint, unsafe and safe
+    strategies: dict[str, Strategy] = field(repr=False)  # blueprint, unsafe, safe, max-margin
     exploitability: dict[str, float]  # in the spot, between the blueprint's ranges
     leak: dict[str, tuple[float, float]]  # of each player's strategy, in the whole game
 
@@ -102,17 +104,18 @@ def resolve(
     iterations: int = DEFAULT_ITERATIONS,
     percent: float = DEFAULT_PERCENT,
 ) -> Resolved:
-    """A position solved again, unsafe to an exploitability of `percent` of the pot and safe in
+    """A position solved again, unsafe to an exploitability of `percent` of the pot and otherwise in
     `iterations` of each gadget game, with the exploitability and the leak of each strategy."""
     whole_number(iterations, 1, None, "iterations")
     game, blueprint = position.game, position.blueprint
     target = positive(percent, "percent") / 100 * game.rules.pot
     unsafe = solve(game, "dcfr", target=target, iterations=100_000, threads="auto").strategy
     gadgets = [_Gadget(position, player) for player in (0, 1)]
-    safe = blueprint
-    for gadget in gadgets:
-        safe = gadget.solve(safe, iterations)
-    strategies = {"blueprint": blueprint, "unsafe": unsafe, "safe": safe}
+    strategies = {"blueprint": blueprint, "unsafe": unsafe}
+    for name, entry in ENTRIES.items():
+        strategies[name] = blueprint
+        for gadget in gadgets:
+            strategies[name] = gadget.solve(strategies[name], iterations, entry)
     return Resolved(
         position,
         strategies,
@@ -202,9 +205,56 @@ def _matched(layout: SpotLayout, tree: Any, start: int) -> dict[int, int]:
     return found
 
 
+class _MayLeave:
+    """CFR-D: with each holding the other player enters the spot, or takes its alternative."""
+
+    def __init__(self, alternative: np.ndarray, met: np.ndarray) -> None:
+        self._alternative = alternative
+        self._regret = np.zeros((2, len(alternative)))  # of entering, and of the alternative
+        self.reach = np.full(len(alternative), 0.5)
+
+    def update(self, played: np.ndarray, weights: IterationWeights) -> None:
+        """Sets the probability to enter, from the values of playing the spot."""
+        value = self.reach * played + (1.0 - self.reach) * self._alternative
+        self._regret += np.stack([played, self._alternative]) - value
+        self._regret *= np.where(self._regret > 0, weights.positive, weights.negative)
+        self.reach = _matched_regrets(self._regret)[0]
+
+
+class _ChoosesHolding:
+    """Max-margin: the other player chooses one holding, and gets what it gains there above its
+    alternative, by hand that it meets."""
+
+    def __init__(self, alternative: np.ndarray, met: np.ndarray) -> None:
+        self._live, self._regret = met > 0, np.zeros((int((met > 0).sum()), 1))
+        self._alternative, self._met = alternative[self._live], met[self._live]
+        self.reach = np.zeros(len(met))
+        self._set_reach()
+
+    def _set_reach(self) -> None:
+        self._share = _matched_regrets(self._regret)[:, 0]
+        self.reach[self._live] = self._share / self._met
+
+    def update(self, played: np.ndarray, weights: IterationWeights) -> None:
+        """Sets the probability of each holding, from the values of playing the spot."""
+        gain = (played[self._live] - self._alternative) / self._met
+        self._regret[:, 0] += gain - self._share @ gain
+        self._regret *= np.where(self._regret > 0, weights.positive, weights.negative)
+        self._set_reach()
+
+
+ENTRIES: dict[str, Any] = {"safe": _MayLeave, "max-margin": _ChoosesHolding}
+
+
+def _matched_regrets(regret: np.ndarray) -> np.ndarray:
+    """[actions, holdings]: regret matching."""
+    share = np.maximum(regret, 0.0)
+    total = share.sum(axis=0)
+    return np.where(total > 0, share / np.where(total > 0, total, 1.0), 1.0 / len(share))
+
+
 class _Gadget:
-    """The gadget game that resolves one player: the other holds anything, and takes its alternative
-    or plays the spot."""
+    """The gadget games that resolve one player, in which the other holds anything."""
 
     def __init__(self, position: HoldemPosition, player: int) -> None:
         rules = position.game.rules
@@ -237,21 +287,17 @@ class _Gadget:
         above = np.maximum(self._best_values(strategy) - self._alternative, 0.0)
         return float(above.sum()) * self._scale
 
-    def solve(self, strategy: Strategy, iterations: int) -> Strategy:
-        """Returns `strategy` with the player's part replaced by that of the gadget game."""
+    def solve(self, strategy: Strategy, iterations: int, entry: Any) -> Strategy:
+        """Returns `strategy` with the player's part replaced by that of a gadget game; `entry`: how
+        the other player comes to the spot."""
         one, two = self._tables()
-        regret = np.zeros((2, len(self._alternative)))  # of playing, and of the alternative
+        met = pair_weights(self._layout.sides[1 - self.player], self._layout.sides[self.player])
+        entered = entry(self._alternative, met)
         for t in range(1, iterations + 1):
             weights = iteration_weights(DISCOUNTED, t)
             self._traversal.set_weights(*weights)
-            positive_part = np.maximum(regret, 0.0)
-            total = positive_part.sum(axis=0)
-            enter = np.where(total > 0, positive_part[0] / np.where(total > 0, total, 1.0), 0.5)
-            self._traversal.run(self.player, (one, two), LEARN, reach=enter)
-            played = self._traversal.run(1 - self.player, (one, two), LEARN)
-            value = enter * played + (1.0 - enter) * self._alternative
-            regret += np.stack([played, self._alternative]) - value
-            regret *= np.where(regret > 0, weights.positive, weights.negative)
+            self._traversal.run(self.player, (one, two), LEARN, reach=entered.reach)
+            entered.update(self._traversal.run(1 - self.player, (one, two), LEARN), weights)
         sums = (one, two)[self.player].strategy_sum
         new = self._layout.slots(one.strategy_sum, two.strategy_sum)
         low = self._layout.n_slots[0] * self.player

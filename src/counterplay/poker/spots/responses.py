@@ -20,16 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, positive, probability, real
+from counterplay.core.base.errors import BadParameter, positive, probability, real, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.games.locks import read_locks
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.run import run_solver
-from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_tables
 from counterplay.poker.spots.kernels import BEST, SpotForm
-from counterplay.poker.spots.locks import locked_form, read_locks
+from counterplay.poker.spots.locks import LockedPlayer, locked_player
 
 DEFAULT_PERCENT = 0.1  # of the pot, at which solving stops
 MOST_ITERATIONS = 100_000
@@ -65,29 +66,30 @@ class _LockedQuestion:
     """A spot with locks, its equilibrium, and how exactly games are solved."""
 
     def __init__(
-        self, game: Game, locks: Any, percent: Any, progress: Callable[[str], None], options: Any
-    ) -> None:
-        if not isinstance(game, Game) or not game.can("spots"):
-            raise BadParameter("locks are of spots; make one with cp.spot")
-        if not game.zero_sum:
-            raise BadParameter("the risk of a response is known without rake; leave out rake")
-        self.game, self.locks = game, read_locks(locks)
+        self, game: Game, locks: Any, percent: Any, progress: Callable[[str], None], options: Any,
+        solution: Strategy | None = None, player: int | None = None,
+    ) -> None:  # fmt: skip
+        self.game, self.locked = game, check_locks(game, locks, player)
         self.target = positive(percent, "percent") / 100 * game.rules.pot
-        self.player, self.progress = 1 - self.locks.player, progress
+        self.player, self.progress = 1 - self.locked.player, progress
         self.options = {"threads": "auto"} | options
         layout = game.rules.layout
-        uniform = Strategy.uniform(game)
-        locked_form(game.rules, self.locks, uniform, 1.0)  # names what is wrong before solving
-        progress("solving the spot")
-        self.solution = self._solve(None)[0]
-        own, other = self._least(self.solution, layout.form), self._least_of_other()
+        self.doing = "solving the spot"
+        progress(self.doing)
+        self.solution = solution or self._solve(None)[0]
+        own = self._least(self.solution, layout.form)
+        other = self._least(self.solution, layout.form, self.locked.player)
         self.value = (own - other) / 2.0
-        self.form = locked_form(game.rules, self.locks, self.solution, 1.0)
+        self.form = self._form(self.solution, 1.0)
+
+    def _form(self, solution: Strategy, trust: float) -> SpotForm:
+        return biased_form(self.game.rules.layout, self.locked.bound(solution, trust))
 
     def _solve(self, form: SpotForm | None) -> tuple[Strategy, float]:
-        problem = None if form is None else Problem(self.game, (form, self.locks.player))
+        problem = None if form is None else Problem(self.game, (form, self.locked.player))
         solver = new_solver(self.game, "dcfr", 0, dict(self.options), problem)
-        run = run_solver(solver, Limits(target=self.target, iterations=MOST_ITERATIONS))
+        tell: Any = lambda progress: self.progress(self.doing)  # noqa: E731
+        run = run_solver(solver, Limits(MOST_ITERATIONS, target=self.target, on_chunk=tell))
         return run.strategy, run.exploitability
 
     def _least(self, strategy: Strategy, form: SpotForm, player: int | None = None) -> float:
@@ -100,22 +102,32 @@ class _LockedQuestion:
         tables[player] = tables[player]._replace(source=own)
         return -traversal.value(other, (tables[0], tables[1]), BEST, locked=True)
 
-    def _least_of_other(self) -> float:
-        return self._least(self.solution, self.game.rules.layout.form, self.locks.player)
-
     def at(self, trust: float) -> LockedResponse:
         """The response at a trust."""
-        self.progress(f"trust {trust:.3g}")
+        self.doing = f"trust {trust:.3g}"
+        self.progress(self.doing)
         if trust == 0.0:
             strategy, gap = self.solution, 0.0
         else:
-            form = locked_form(self.game.rules, self.locks, self.solution, trust)
-            strategy, gap = self._solve(form)
+            strategy, gap = self._solve(self._form(self.solution, trust))
         payoff = self._least(strategy, self.form)
         worst = self._least(strategy, self.game.rules.layout.form)
         meant = strategy.for_player(self.player)
         value = self.value
         return LockedResponse(self.game, self.player, trust, payoff, worst, value, gap, meant)
+
+
+def check_locks(game: Game, locks: Any, player: int | None = None) -> LockedPlayer:
+    """The player of locks in a spot, to which `player` responds; `BadParameter` names what is wrong
+    with them."""
+    if not isinstance(game, Game) or not game.can("spots"):
+        raise BadParameter("locks are of spots; make one with cp.spot")
+    if not game.zero_sum:
+        raise BadParameter("the risk of a response is known without rake; leave out rake")
+    other = None if player is None else 1 - whole_number(player, 0, 1, "player")
+    found = locked_player(game.rules, read_locks(locks), other)
+    found.bound(Strategy.uniform(game), 1.0)
+    return found
 
 
 def respond_to_locks(
@@ -124,21 +136,22 @@ def respond_to_locks(
     *,
     trust: float | None = None,
     max_risk: float | None = None,
+    player: int | None = None,
     percent: float = DEFAULT_PERCENT,
     progress: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> LockedResponse:
-    """The response to a player who is believed to play as `locks` say, a file (TOML) or a mapping
-    of the same shape.
+    """The response to a player who is believed to play as `locks` say: texts such as "bet 10 fold
+    0.7", a file (TOML), or a mapping of the same shape.
 
     `trust` (1): a factor of the locks' own trusts. Or `max_risk`: the largest trust, within 1/64,
     whose response loses at most so many chips per hand to any opponent, compared with the value of
-    the spot. `percent`: the exploitability, in percent of the pot, at which solving stops. Other
-    options are those of `dcfr`.
+    the spot. `player`: who responds, where the locks are of both. `percent`: the exploitability, in
+    percent of the pot, at which solving stops. Other options are those of `dcfr`.
     """
     if trust is not None and max_risk is not None:
         raise BadParameter("give either trust or max_risk, which chooses it")
-    question = _LockedQuestion(game, locks, percent, progress, options)
+    question = _LockedQuestion(game, locks, percent, progress, options, player=player)
     if max_risk is None:
         return question.at(1.0 if trust is None else probability(trust, "trust"))
     most = real(max_risk, "max_risk")
@@ -164,10 +177,13 @@ def lock_frontier(
     trusts: Sequence[float] = DEFAULT_TRUSTS,
     *,
     percent: float = DEFAULT_PERCENT,
+    solution: Strategy | None = None,
+    player: int | None = None,
     progress: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> list[LockedResponse]:
-    """The responses to locks at several trusts: payoff against risk."""
+    """The responses to locks at several trusts: payoff against risk. `solution`: of the spot, if it
+    is solved already."""
     checked = [probability(trust, "trusts") for trust in trusts]
-    question = _LockedQuestion(game, locks, percent, progress, options)
+    question = _LockedQuestion(game, locks, percent, progress, options, solution, player)
     return [question.at(trust) for trust in checked]

@@ -175,7 +175,7 @@ def _holding(text: str) -> int:
     return high * (high - 1) // 2 + low
 
 
-def _path(layout: SpotLayout, node: int) -> list[tuple[int, int]]:
+def decision_path(layout: SpotLayout, node: int) -> list[tuple[int, int]]:
     """The nodes from the start to `node`, each with the action taken there; -1 at the last."""
     tree, path, action = layout.tree, [], -1
     while True:
@@ -211,7 +211,7 @@ def node_reach(
     node; 0 for holdings with a card of the board."""
     side = layout.sides[player]
     reach = np.where(np.isin(side.kernel.cards[:, :2], dealt).any(axis=1), 0.0, side.weight)
-    for k, action in _path(layout, node)[:-1]:
+    for k, action in decision_path(layout, node)[:-1]:
         if int(layout.tree.player[k]) == player and action >= 0:
             reach = reach * policy_at(layout, strategy, k, dealt)[:, action]
     return reach

@@ -1,0 +1,156 @@
+"""Locks: what a player does at some decisions other than a strategy says, and how far that is
+believed. A response to the strategy with locks is the answer to a player of whom only that is
+known.
+
+A lock is a text, `WHERE ACTION SHARE`, such as `river fold 0.85` or `bet 10 fold 0.7 trust 0.5`, or
+a part of a file in TOML, which says more:
+
+    [[lock]]
+    at = "bet 10"                     # which decisions; the game reads it
+    frequency = {fold = 0.7}          # how often, over the hands as they come there
+    trust = 0.8                       # from 0 to 1, by default 1
+    [[lock]]
+    at = "check"
+    hands = "flush draws"             # in a spot; left out: all
+    play = {"bet 20" = 1.0}           # what each of these hands does
+
+A frequency is spread over the hands as the strategy would: their odds of an action are multiplied
+by one factor. Later locks change what earlier ones made. `trust` is Pconf, the probability with
+which the locked player is bound to the lock at this decision (Johanson & Bowling 2009).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.disk import read_bytes
+from counterplay.core.base.errors import BadFile, BadParameter, one_line, probability, shown
+
+FIELDS = ("at", "hands", "board", "play", "frequency", "trust")
+SIZED = ("bet", "raise", "allin")  # actions that a number may follow
+ROUNDING = 1e-3  # of a sum of probabilities
+LARGEST_FILE = 1_000_000  # bytes
+EXAMPLE = "WHERE ACTION SHARE, such as 'river fold 0.85', or a file NAME.toml"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """One lock; `name` says which in errors."""
+
+    name: str
+    at: str
+    play: Mapping[str, float]
+    in_all: bool = True  # whether `play` has frequencies over all hands, or those of each hand
+    hands: str | None = None
+    board: str = ""
+    trust: float = 1.0
+
+    def groups(self, actions: Iterable[str], same: Mapping[str, tuple[str, ...]]) -> np.ndarray:
+        """int64[actions]: the position of each action in `play`, by one of its names; -1 where
+        `play` does not have it. `same`: further names of an action."""
+        place = {name: k for k, name in enumerate(self.play)}
+        found = [[place.get(name, -1) for name in (a, *same.get(a, ()))] for a in actions]
+        return np.array([next((p for p in positions if p >= 0), -1) for positions in found])
+
+
+class LockedDecision(NamedTuple):
+    """One decision that a lock names; n hands, a actions."""
+
+    infosets: np.ndarray  # int64[n]
+    weight: np.ndarray  # float64[n]: how often each comes there
+    group: np.ndarray  # int64[a]: the position of each action in `Lock.play`, or -1
+
+
+def read_locks(given: Any, where: str = "locks") -> tuple[Lock, ...]:
+    """Locks from texts, from a file in TOML, from a mapping of its shape, or from several."""
+    if isinstance(given, Lock):
+        return (given,)
+    if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
+        return read_locks(_read_file(Path(given)), str(given))
+    if isinstance(given, str):
+        return (parse_lock(given),)
+    if isinstance(given, Mapping):
+        _known(given, ("lock",), where)
+        rows = given.get("lock")
+        if not isinstance(rows, list | tuple) or not rows:
+            raise BadParameter(f"{where}: there is no [[lock]]")
+        return tuple(_lock(row, f"{where}: lock {k}") for k, row in enumerate(rows, 1))
+    if not isinstance(given, Iterable):
+        raise BadParameter(f"{where}: a lock is {EXAMPLE}, not {shown(given)}")
+    return tuple(lock for one in given for lock in read_locks(one))
+
+
+def parse_lock(text: str) -> Lock:
+    """A lock from `WHERE ACTION SHARE`, with `trust T` after it or without."""
+    words, trust = text.split(), 1.0
+    if len(words) > 4 and words[-2] == "trust":
+        trust = _share(words[-1], "the trust of a lock")
+        words = words[:-2]
+    if len(words) < 3:
+        raise BadParameter(f"a lock is {EXAMPLE}, not {shown(text[:80])}")
+    share = _share(words.pop(), "the share of a lock")
+    size = 2 if len(words) > 2 and words[-2].lower() in SIZED and _is_number(words[-1]) else 1
+    action = " ".join(words[-size:]).lower()
+    return Lock(f"lock {text!r}", " ".join(words[:-size]), {action: share}, trust=trust)
+
+
+def _share(word: str, what: str) -> float:
+    if not _is_number(word):
+        raise BadParameter(f"{what} is a number from 0 to 1, not {shown(word[:40])}")
+    return probability(float(word), what)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return bool(np.isfinite(float(word)))
+    except ValueError:
+        return False
+
+
+def _read_file(path: Path) -> Any:
+    data = read_bytes(path, LARGEST_FILE)
+    try:
+        return tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: not a file of locks in TOML: {one_line(error)}") from None
+
+
+def _known(given: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    strange = sorted(str(name) for name in given if name not in names)
+    if strange:
+        raise BadParameter(f"{where}: no field {strange[0]!r}; there are {', '.join(names)}")
+
+
+def _lock(row: Any, where: str) -> Lock:
+    if not isinstance(row, Mapping):
+        raise BadParameter(f"{where}: a table with at and frequency, not {shown(row)}")
+    _known(row, FIELDS, where)
+    kinds = [name for name in ("play", "frequency") if name in row]
+    if len(kinds) != 1:
+        raise BadParameter(f"{where}: give either play or frequency")
+    shares, in_all = row[kinds[0]], kinds[0] == "frequency"
+    if not isinstance(shares, Mapping) or not shares:
+        raise BadParameter(f"{where}: {kinds[0]} is like {{fold = 0.7}}, not {shown(shares)}")
+    play = {str(k): probability(v, f"{where}: {kinds[0]} of {k}") for k, v in shares.items()}
+    total = sum(play.values())
+    if total > 1 + ROUNDING or (not in_all and total < 1 - ROUNDING):
+        raise BadParameter(f"{where}: the probabilities sum to {total:g}, not 1")
+    texts = {name: row.get(name, default) for name, default in (("hands", None), ("board", ""))}
+    for name, text in (*texts.items(), ("at", row.get("at", 0))):
+        if text is not None and not isinstance(text, str):
+            raise BadParameter(f"{where}: {name} is a text, not {shown(row.get(name))}")
+    trust = probability(row.get("trust", 1.0), f"{where}: trust")
+    return Lock(where, row["at"], play, in_all, trust=trust, **texts)
+
+
+def refuse_fields(lock: Lock, game: str) -> None:
+    """`BadParameter` for what only spots have."""
+    for name, value in (("hands", lock.hands), ("board", lock.board)):
+        if value:
+            raise BadParameter(f"{lock.name}: {name}: {game} has no such part of a lock; spots do")
