@@ -69,7 +69,7 @@ extern "C" void run_{name}(int gx_, int gy_, int gz_, int n_, {parameters}) {{
 
 
 class EmulatedDevice:
-    """What `counterplay.poker.vector.cuda_columns.Device` does, in memory."""
+    """What `counterplay.core.kernels.device.Device` does, in memory."""
 
     def __init__(self) -> None:
         self.stream: AbstractContextManager[Any] = nullcontext()
@@ -144,6 +144,32 @@ class EmulatedDevice:
             return launch
 
         return find
+
+
+class CountingDevice(EmulatedDevice):
+    """An emulated device that counts the bytes of its arrays: `held` now, `most` at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = self.most = 0
+
+    def put(self, array: np.ndarray) -> np.ndarray:
+        return self._counted(super().put(array))
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+        return self._counted(super().empty(shape, dtype))
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+        return self._counted(super().zeros(shape, dtype))
+
+    def _counted(self, array: np.ndarray) -> np.ndarray:
+        self._change(array.nbytes)
+        weakref.finalize(array, self._change, -array.nbytes).atexit = False
+        return array
+
+    def _change(self, n_bytes: int) -> None:
+        self.held += n_bytes
+        self.most = max(self.most, self.held)
 
 
 class LifetimeDevice(EmulatedDevice):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reference.small_holdem import Hand, SmallHoldem
-from support.emulate import COMPILER, EmulatedDevice, LifetimeDevice
+from support.emulate import COMPILER, CountingDevice, EmulatedDevice, LifetimeDevice
 from support.response_lp import abstract_plans, best_objective
 from support.single_card import LABELS
 from support.small_holdem import CARDS, RanksAbstraction
@@ -27,7 +27,7 @@ from counterplay.poker.betting.betting import BettingRules, betting_tree
 from counterplay.poker.cards.cards import holding
 from counterplay.poker.cards.decks import Deck
 from counterplay.poker.holdem.game import HoldemRules
-from counterplay.poker.vector import cfr_br, cfr_br_street
+from counterplay.poker.vector import cfr_br, cfr_br_street, public_sampling
 from counterplay.poker.vector.cfr_br import VectorCfrBr
 from counterplay.poker.vector.cfr_br_cuda import IN_USE, DeviceCfrBr
 from counterplay.poker.vector.chance import HoldemChance
@@ -196,14 +196,16 @@ SEED = 5  # of the boards
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 
 
-def _both(symmetric: bool) -> tuple[Vector, VectorCfrBr, DeviceCfrBr]:
+def _both(
+    symmetric: bool, emulated: type[EmulatedDevice] = LifetimeDevice
+) -> tuple[Vector, VectorCfrBr, DeviceCfrBr]:
     """Short-deck hold'em to the river, on processors and on an emulated device."""
     rules = BettingRules(most_bets=(2, 1, 1, 1))
     abstraction = RanksAbstraction(Deck(CARDS))
     rows = BucketRows(cards_of(abstraction.buckets(), abstraction.deck), abstraction.counts)
     chance = HoldemChance(CARDS, rules.board, symmetric)
     streets = streets_of(betting_tree(rules))
-    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=LifetimeDevice())
+    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=emulated())
     return Vector(rules, chance, streets, rows), VectorCfrBr(chance, streets, rows, cut=2), device
 
 
@@ -280,6 +282,20 @@ def test_boards_stay_on_the_device_until_its_kernels_have_read_them() -> None:
     assert emulated.lost == 0
 
 
+@needs_compiler
+def test_as_much_memory_is_taken_as_is_announced() -> None:
+    """`n_bytes` says it before anything is allocated, but for small arrays: links between streets,
+    the reach at the root."""
+    _, _, device = _both(True, CountingDevice)
+    iterations, emulated = 3, device.device
+    for t in range(1, iterations + 1):
+        device.iterate(t, Step(prior=0.5))
+    classes = [listed.class_of.max() + 1 for *_, listed in device._in_use]
+    announced = device.n_bytes(int(max(classes)), iterations)
+    assert emulated.held == pytest.approx(announced, rel=0.005)
+    assert emulated.most <= device.n_bytes()
+
+
 def test_tables_of_holdings_end_before_the_turn() -> None:
     chance = HoldemChance(CARDS, (0, 3, 4, 5), True)
     with pytest.raises(BadParameter, match="a block for every board"):
@@ -344,8 +360,18 @@ def test_impossible_abstractions_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_compiler
-def test_more_memory_than_the_device_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cfr_br, "NEW_DEVICE", EmulatedDevice)
-    monkeypatch.setattr(EmulatedDevice, "free_bytes", lambda self: 1_000_000)
-    with pytest.raises(cp.CounterplayError, match="GB on the device"):
-        cp.solve(_small_game(), "cfr-br", iterations=1, backend="cuda")
+@pytest.mark.parametrize("algorithm", ["cfr-br", "mccfr-public"])
+def test_more_memory_than_the_device_has_is_refused(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is allocated."""
+
+    class FullDevice(CountingDevice):
+        def free_bytes(self) -> int:
+            assert self.most == 0
+            return 10_000
+
+    monkeypatch.setattr(cfr_br, "NEW_DEVICE", FullDevice)
+    monkeypatch.setattr(public_sampling, "NEW_DEVICE", FullDevice)
+    with pytest.raises(cp.CounterplayError, match=f"{algorithm} takes about .* GB on the device"):
+        cp.solve(_small_game(), algorithm, iterations=1, backend="cuda")

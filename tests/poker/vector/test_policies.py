@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import uuid
 from functools import cache
 from typing import Any
 
@@ -105,6 +106,33 @@ def test_a_wrong_answer_is_refused_in_one_sentence(answer: Any, reason: str) -> 
         cp.expected_value(walked_game(FLOP_BETS), answer)
 
 
+def test_short_numbers_are_taken() -> None:
+    """Probabilities in half precision sum to 1 within their rounding."""
+    answer, states = network(np), [cp.view("", "AhKd").betting]
+    board = np.zeros((1, 0), dtype=np.int64)
+    half = VectorPolicy(lambda boards, betting: answer(boards, betting).astype(np.float16))
+    found = half.ask(board, states)
+    assert np.allclose(found.sum(axis=2), 1.0, atol=1e-12)
+    assert np.allclose(found, answer(board, states), atol=1e-3)
+    with pytest.raises(cp.CounterplayError, match="must sum to 1"):
+        VectorPolicy(lambda boards, betting: answer(boards, betting) * 1.01).ask(board, states)
+
+
+def test_a_policy_that_answers_differently_has_no_exact_value() -> None:
+    rng = np.random.default_rng(0)
+
+    def draws(boards: Any, betting: Any) -> np.ndarray:
+        answer = np.zeros((len(betting), N_HOLDINGS, 3))
+        answer[:, :, 1] = 1.0
+        answer[rng.random((len(betting), N_HOLDINGS)) < 0.5] = [0.0, 1.0, 0.0]
+        raises = np.array(["raise" in state.actions() for state in betting])
+        answer[raises] = np.eye(3)[rng.integers(1, 3, N_HOLDINGS)]
+        return answer
+
+    with pytest.raises(cp.CounterplayError, match="answers the same question differently"):
+        cp.exploitability(flop_game(), draws)
+
+
 def test_illegal_actions_are_refused() -> None:
     def always_fold(boards: Any, betting: Any) -> np.ndarray:
         answer = np.zeros((len(betting), N_HOLDINGS, 3))
@@ -141,6 +169,19 @@ def test_the_number_of_calls_is_known_before(full: bool) -> None:
     assert policy.calls == policy.expected_calls(game, players=[1])
     assert shares[-1] == 1.0
     assert response.value > 0.0
+
+
+def test_an_estimate_of_a_named_policy_goes_on_where_it_was() -> None:
+    game, version = walked_game(FLOP_BETS), uuid.uuid4().hex
+    named, again, other = (
+        VectorPolicy(network(np), "net", version=words) for words in (version, version, "")
+    )
+    first = cp.exploitability(game, named, flops=12)
+    assert named.calls > 0
+    assert cp.exploitability(game, again, flops=12) == first
+    assert again.calls <= 2  # before the flop, of both seats
+    assert cp.exploitability(game, other, flops=12) == pytest.approx(first, abs=1e-12)
+    assert other.calls == named.calls
 
 
 @pytest.mark.slow

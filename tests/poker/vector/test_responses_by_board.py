@@ -244,7 +244,7 @@ def test_other_games_are_measured_anyway() -> None:
     game = cp.load("kuhn")
     model = cp.Strategy.uniform(game)
     for ask in (cp.respond, cp.frontier):
-        with pytest.raises(BadParameter, match="flops is for games that are evaluated"):
+        with pytest.raises(BadParameter, match="flops is for games that take long to measure"):
             ask(game, model, measure={"flops": 40})
     response = cp.respond(game, model, measure={}, iterations=10)
     assert response.measured() is response

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, TooLarge
 
 Kernel = Callable[..., None]  # grid, threads of a block, arguments
 
@@ -38,6 +38,16 @@ def cupy() -> Any:
         raise
     except Exception as error:  # any error of the driver
         raise BadParameter(f"no CUDA device can be used ({error}); use backend=cpu") from None
+
+
+def check_memory(device: Any, needed: float, name: str) -> None:
+    """`TooLarge` if fewer than `needed` bytes are free on the device."""
+    free = device.free_bytes()
+    if needed > free:
+        raise TooLarge(
+            f"{name} takes about {needed / 1e9:.1f} GB on the device, and {free / 1e9:.1f} GB are "
+            f"free there; use fewer buckets"
+        )
 
 
 class Device:

@@ -8,13 +8,13 @@ best-responds to the learner's current strategy. An iteration samples one board 
 visits every board below it. Each seat of the learner is a run of its own, on the same boards.
 Deviations: the adversary moves first in the trunk too. Its regrets include the sampled board before
 the learner's values are computed, or a learner would face uniform play on every flop that it sees
-for the first time; and on the flop they are shrunk to those of buckets (`trunk.py`).
+for the first time; and on the flop they are shrunk to those of buckets (`adversary.py`).
 
 With models the adversary is that of a robust response. Restricted Nash (Johanson, Zinkevich &
 Bowling 2007): with probability p, decided before the hand, it plays the model instead. Both parts
 are evaluated in one pass: the adversary starts with reach 1 - p, the model with reach p.
 Data-biased (Johanson & Bowling 2009): at each of the model's information sets it follows the model
-with probability Pconf (`biased.py`).
+with probability Pconf (`adversary.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.solvers.cfr_br import SEATS, CfrBrSettings, run_seats
 from counterplay.poker.holdem.table import code_counts, form_table
-from counterplay.poker.vector.biased import BiasedSeat
+from counterplay.poker.vector.adversary import BiasedSeat, TrunkSeat, new_prior, prior_rate
 from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
 from counterplay.poker.vector.chance import Chance, DealtBoard, HoldemChance
 from counterplay.poker.vector.learner_tables import (
@@ -59,7 +59,6 @@ from counterplay.poker.vector.traversal import (
     Step,
     Traversal,
 )
-from counterplay.poker.vector.trunk import TrunkSeat, new_prior, prior_rate
 
 STEP = Step()
 DTYPE = np.float32  # of a traversal and the trunk; the learner's tables are in double precision

@@ -183,11 +183,28 @@ class IterationBoardSource:
         self._model = model
         self._cut, self._seed, self._next = cut, seed, 1
         n = len(chance.deck)
-        self._n_holdings = [comb(n - size, 2) for size in chance.sizes]
+        self.n_holdings = [comb(n - size, 2) for size in chance.sizes]
         self._n_children = n - chance.sizes[cut] if n_streets > cut + 1 else 0
         self._threads = min(cores(), MOST_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)
         self._jobs: deque[Future[IterationBoards]] = deque()
+
+    def n_boards(self, k: int) -> int:
+        """Returns the boards of a street in an iteration."""
+        return self._n_children if k > self._cut else 1
+
+    def n_bytes(self) -> int:
+        """Returns the size of the boards of an iteration."""
+        rows, last = self._row_map, self._n_streets - 1
+        batches: list[Any] = [self._new_batch(k, rows.count(k)) for k in range(self._n_streets)]
+        batches += [self._new_batch(k, self._chance.n_holdings) for k in range(self._cut)]
+        if self._model is not None:
+            batches += [(batch.words, batch.row) for batch in batches[: self._n_streets]]
+        batches.append(new_classes(self.n_boards(last), self.n_holdings[last], rows.count(last)))
+        return sum(array.nbytes for batch in batches for array in batch)
+
+    def _new_batch(self, k: int, rows: int) -> BoardBatch:
+        return new_batch(self.n_boards(k), self.n_holdings[k], self._chance.n_holdings, rows)
 
     def take(self, number: int) -> IterationBoards:
         """Returns the boards of an iteration, and begins to list those of the next ones."""
@@ -218,13 +235,12 @@ class IterationBoardSource:
             if k < last:
                 both = path_class * rows.count(k) + np.where(row < rows.count(k), row, 0)
                 path_class = np.unique(both, return_inverse=True)[1].astype(np.int64)
-        n, n_boards = self._n_holdings[last], max(self._n_children, 1)
-        classes = new_classes(n_boards, n, rows.count(last))
+        classes = new_classes(self.n_boards(last), self.n_holdings[last], rows.count(last))
         if not self._n_children:
             most = fill_classes(0, board, path_class, learner[-1], classes)
             model = self._model_rows(path, learner)
             return IterationBoards(path, learner, adversary, classes, most, model)
-        batch = new_batch(n_boards, n, chance.n_holdings, rows.count(last))
+        batch = self._new_batch(last, rows.count(last))
         learner.append(batch)
         most = _fill_next_street(
             chance.deck, work, rows.cards, last, chance.sizes[cut], row, path_class, batch, classes
@@ -250,6 +266,6 @@ class IterationBoardSource:
         return out
 
     def _one_board(self, k: int, board: Board, row: np.ndarray, rows: int) -> BoardBatch:
-        batch = new_batch(1, self._n_holdings[k], self._chance.n_holdings, rows)
+        batch = self._new_batch(k, rows)
         fill_batch(0, board, row, batch)
         return batch

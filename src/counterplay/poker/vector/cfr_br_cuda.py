@@ -13,55 +13,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, TooLarge
-from counterplay.core.kernels.device import Device
-from counterplay.core.kernels.simd import LANES
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.kernels.device import Device, check_memory
+from counterplay.poker.vector.adversary import PRIOR_VISITS, has_prior
 from counterplay.poker.vector.cfr_br_boards import (
     BoardBatch,
     IterationBoards,
     IterationBoardSource,
     ModelRows,
 )
-from counterplay.poker.vector.cfr_br_source import choice_masks
 from counterplay.poker.vector.cfr_br_street import (
-    CHUNKS,
     THREADS,
+    ArrayShape,
     CfrBrStreet,
     ModelSeat,
-    reused_buffer,
+    Shapes,
+    StreetSize,
 )
 from counterplay.poker.vector.chance import HoldemChance
-from counterplay.poker.vector.cuda_columns import columns_of
+from counterplay.poker.vector.cuda_boards import link_starts
+from counterplay.poker.vector.cuda_columns import choice_masks
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import FixedSeat, Step
-from counterplay.poker.vector.trunk import PRIOR_VISITS, has_prior
 
 IN_USE = 16  # iterations whose boards stay on the device
+UNUSED = "unused_sum"  # strategy sums of the adversary, which nobody reads
 
 
 class _Link:
     """The starts of a street as ends of the street before it."""
 
     def __init__(self, device: Any, first: CfrBrStreet, second: CfrBrStreet, opening: bool) -> None:
-        street, ends = first.street, len(first.street.onward)
-        number = np.full(len(second.street.public_node) * LANES, -1)
-        number[second.used] = np.arange(second.starts)
-        if opening:
-            below = number[np.arange(ends)][:, None]
-        else:
-            group, lane = np.divmod(first.used, LANES)
-            below = np.array([number[(group * ends + e) * LANES + lane] for e in range(ends)])
-        assert below.min() >= 0
-        above, end = np.zeros(second.starts, np.int32), np.zeros(second.starts, np.int64)
-        for e in range(ends):
-            above[below[e]], end[below[e]] = np.arange(first.starts), e
-        self.starts = second.starts
-        self.below = device.put(below.astype(np.int32))  # int32[ends, starts above]
-        self.above = device.put(above)
+        street, self.starts = first.street, second.starts
+        link = link_starts(street, first.used, second.street, second.used, opening)
+        assert link.below.min() >= 0
+        self.below, self.above = device.put(link.below), device.put(link.above)
         self.sequence, self.mask, self.required = [], [], []  # by player: int32[starts]
         for player in (0, 1):
-            sequence = street.sequence[player, street.onward][end]
+            sequence = street.sequence[player, link.node]
             masks, values = choice_masks(street, player)
             self.sequence.append(device.put(sequence.astype(np.int32)))
             self.mask.append(device.put(np.array(masks, np.int32)[sequence]))
@@ -99,64 +89,78 @@ class DeviceCfrBr:
         self._source = IterationBoardSource(
             chance, len(streets), row_map, cut, seed, None if shared else rows
         )
-        needed, free = self._bytes(streets, row_map), device.free_bytes()
-        needed += 0 if model is None else self._bytes(streets, rows) // 2
-        if needed > free:
-            raise TooLarge(
-                f"cfr-br takes about {needed / 1e9:.1f} GB on the device, and {free / 1e9:.1f} GB "
-                f"are free there; use fewer buckets"
-            )
+        self._plan(streets, row_map, rows)
+        check_memory(device, self.n_bytes(), "cfr-br")
         with device.stream:
-            self._allocate(streets, row_map, model)
+            self._allocate(model)
 
-    def _bytes(self, streets: tuple[Street, ...], row_map: BucketRows) -> int:
-        """Returns the size of the tables and the largest buffers."""
-        total, chance, n = 0, self._chance, self._chance.n_holdings
-        for k, street in enumerate(streets):
-            starts, nodes = int((street.public_node[:, 0] >= 0).sum()), len(street.player)
-            planes = 2 * 8 + 4 * (2 + CHUNKS)  # tables; policy, paths and what is collected
-            total += planes * nodes * row_map.count(k) * starts
-            if k < self._cut:
-                total += 4 * (chance.n_boards[k] + 3) * nodes * n * starts
-            boards = chance.total(k) if k > self._cut else 1
-            columns = sum(sum(columns_of(street, player).counts) for player in (0, 1))
-            total += 4 * (columns + 2) * boards * n * starts
-        return total
-
-    def _allocate(
-        self, streets: tuple[Street, ...], row_map: BucketRows, model: FixedSeat | None
-    ) -> None:
-        device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
-        codes = [0 if model is None else model.row_map.count(k) for k in range(len(streets))]
-        self._learner = [
-            CfrBrStreet(device, street, row_map.count(k), n, model_rows=codes[k])
+    def _plan(self, streets: tuple[Street, ...], row_map: BucketRows, model: Any) -> None:
+        """Says which arrays there will be, without allocating them; `model`: rows of the model."""
+        chance, cut, n = self._chance, self._cut, self._chance.n_holdings
+        codes = [0 if model is None else model.count(k) for k in range(len(streets))]
+        self._learner_sizes = [
+            StreetSize(street, row_map.count(k), n, model_rows=codes[k])
             for k, street in enumerate(streets)
         ]
-        self._model: list[CfrBrStreet] = []
-        for k, street in enumerate(streets if model is not None else ()):
-            played = CfrBrStreet(device, street, codes[k], n, fixed=True)
-            table, policy = played.new_table(1), model.policy[k]  # type: ignore[union-attr]
-            table[0][...] = device.put(played.from_block(policy).astype(table.dtype))
-            played.match_regrets(table[0])  # of probabilities are the probabilities
-            self._model.append(played)
         shrunk = {k: row_map.count(k) for k in range(cut) if has_prior(row_map, k)}
-        self._adversary = [
-            CfrBrStreet(device, street, n, n, shrunk.get(k, 0))
-            for k, street in enumerate(streets[:cut])
+        self._adversary_sizes = [
+            StreetSize(street, n, n, shrunk.get(k, 0)) for k, street in enumerate(streets[:cut])
         ]
-        self.prior = {  # [nodes - 1, buckets, starts]
-            k: device.zeros((len(streets[k].player) - 1, n_buckets, self._adversary[k].starts))
-            for k, n_buckets in shrunk.items()
+        played = [] if model is None else zip(streets, codes, strict=True)
+        self._model_sizes = [StreetSize(street, count, n, fixed=True) for street, count in played]
+        self._tables = {}
+        for k, learner in enumerate(self._learner_sizes):
+            self._tables[f"regret{k}"] = self._tables[f"strategy_sum{k}"] = learner.table(1)
+        for k, adversary in enumerate(self._adversary_sizes):
+            self._tables[f"trunk{k}"] = adversary.table(chance.n_boards[k])
+            self._tables[f"{UNUSED}{k}"] = adversary.table(1)
+        for k, buckets in shrunk.items():  # [nodes - 1, buckets, starts]
+            starts = self._adversary_sizes[k].starts
+            self._tables[f"prior{k}"] = ArrayShape((len(streets[k].player) - 1, buckets, starts))
+        self._shapes: Shapes = {}
+        for k, size in enumerate(self._learner_sizes):
+            values = (self._source.n_boards(k), self._source.n_holdings[k], size.starts)
+            self._shapes[f"value {k}"] = ArrayShape(values)
+            self._shapes[f"value by holding {k}"] = ArrayShape((n, size.starts))
+            if k >= cut:
+                self._shapes[f"choice {k}"] = ArrayShape(values, np.uint16)
+            if k < self._last:
+                below = ArrayShape((n, self._learner_sizes[k + 1].starts))
+                names = ("learner", "adversary", *(["model"] if self._model_sizes else []))
+                self._shapes |= {f"{name} reach {k}": below for name in names}
+
+    def n_bytes(self, classes: int | None = None, in_use: int = IN_USE) -> int:
+        """Returns the size of all arrays on the device, with so many classes on the last street (at
+        most one for each holding) and the boards of so many iterations."""
+        source, n = self._source, self._source.n_holdings
+        total = in_use * source.n_bytes()
+        total += sum(one.n_bytes for one in (*self._tables.values(), *self._shapes.values()))
+        for sizes in (self._learner_sizes, self._adversary_sizes, self._model_sizes):
+            for k, size in enumerate(sizes):
+                most = n[k] if classes is None else classes
+                total += size.n_bytes(source.n_boards(k), n[k], most)
+        return total
+
+    def _allocate(self, model: FixedSeat | None) -> None:
+        device, chance = self.device, self._chance
+        self._learner = [CfrBrStreet(device, size) for size in self._learner_sizes]
+        self._adversary = [CfrBrStreet(device, size) for size in self._adversary_sizes]
+        self._model = [CfrBrStreet(device, size) for size in self._model_sizes]
+        for k, street in enumerate(self._model):
+            table, policy = street.new_table(1), model.policy[k]  # type: ignore[union-attr]
+            table[0][...] = device.put(street.from_block(policy).astype(table.dtype))
+            street.match_regrets(table[0])  # of probabilities are the probabilities
+        self._named = {name: device.zeros(*shape) for name, shape in self._tables.items()}
+        self.regret, self.strategy_sum, self.trunk_regret, self._unused_sum = (
+            [array for name, array in self._named.items() if name.rstrip("0123456789") == table]
+            for table in ("regret", "strategy_sum", "trunk", UNUSED)
+        )
+        self.prior = {
+            k: self._named[f"prior{k}"] for k in range(self._cut) if f"prior{k}" in self._named
         }
+        self._buffers = {name: device.empty(*shape) for name, shape in self._shapes.items()}
         pairs = zip(self._learner, self._learner[1:], strict=False)
         self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
-        self.regret = [street.new_table(1) for street in self._learner]
-        self.strategy_sum = [street.new_table(1) for street in self._learner]
-        self.trunk_regret = [
-            street.new_table(chance.n_boards[k]) for k, street in enumerate(self._adversary)
-        ]
-        self._unused_sum = [street.new_table(1) for street in self._adversary]
-        self._buffers: dict[str, Any] = {}
         self._in_use: list[Any] = []
         self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
         self._no_choice = device.zeros((1,), np.uint16)
@@ -193,24 +197,17 @@ class DeviceCfrBr:
                 tables = self.regret[k][0], self.strategy_sum[k][0]
                 street.update(i, step, *tables)
 
-    def _named(self) -> dict[str, Any]:
-        named = {"regret": self.regret, "strategy_sum": self.strategy_sum}
-        named["trunk"] = self.trunk_regret
-        arrays = {
-            f"{name}{k}": array for name, all_ in named.items() for k, array in enumerate(all_)
-        }
-        return arrays | {f"prior{k}": prior for k, prior in self.prior.items()}
-
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns copies of all tables."""
         with self.device.stream:
-            return {name: self.device.get(array) for name, array in self._named().items()}
+            saved = {name: a for name, a in self._named.items() if not name.startswith(UNUSED)}
+            return {name: self.device.get(array) for name, array in saved.items()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restores what `arrays` returned."""
         with self.device.stream:
-            for name, array in self._named().items():
-                array[...] = self.device.put(saved[name])
+            for name in saved.keys() & self._named.keys():
+                self._named[name][...] = self.device.put(saved[name])
 
     def blocks(self, table: str) -> list[np.ndarray]:
         """Returns the learner's table of this name by street: [groups, rows, nodes * LANES].
@@ -272,9 +269,6 @@ class DeviceCfrBr:
                 k, _StreetSeat(i, self._learner[k], boards[k], own[k]), columns, value
             )
 
-    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
-        return reused_buffer(self.device, self._buffers, name, shape, dtype)
-
     def _match_trunk(self, k: int, boards: BoardBatch, block: int) -> None:
         """Fills the adversary's policy on a street of the trunk."""
         prior = (self.prior[k], boards.row, np.float32(PRIOR_VISITS)) if k in self.prior else ()
@@ -290,22 +284,21 @@ class DeviceCfrBr:
 
     def _respond(self, k: int, j: int, boards: BoardBatch, reach: Any, values: Any) -> Any:
         """Returns the choices of the adversary's best response, and its values by holding."""
-        street, shape = self._learner[k], (*boards.words.shape, self._learner[k].starts)
+        street, (choice, value, out) = (
+            self._learner[k],
+            (self._buffers[f"{name} {k}"] for name in ("choice", "value", "value by holding")),
+        )
         columns = street.columns(j, boards, reach, self._no_choice, False)
-        choice = self._buffer(f"choice {k}", shape, np.uint16)
-        value = self._buffer(f"value {k}", shape)
         street.best(j, boards, columns, self._onward(k, values), choice, value)
-        out = self._buffer(f"value by holding {k}", (street.holdings, street.starts))
         street.by_holding(boards, value, out)
         return choice, out
 
     def _value(self, k: int, seat: _StreetSeat, columns: tuple[Any, ...], values: Any) -> Any:
         """Returns the values of a seat's policy by holding."""
         street, boards = seat.street, seat.boards
-        value = self._buffer(f"value {k}", (*boards.words.shape, street.starts))
+        value, out = self._buffers[f"value {k}"], self._buffers[f"value by holding {k}"]
         onward = self._onward(k, values)
         street.value(seat.player, boards, columns, seat.reach, onward, value)
-        out = self._buffer(f"value by holding {k}", (street.holdings, street.starts))
         street.by_holding(boards, value, out)
         return out
 
@@ -314,8 +307,7 @@ class DeviceCfrBr:
         reach: Any,
     ) -> Any:  # fmt: skip
         """Returns a player's reach on the next street."""
-        link = self._links[k]
-        out = self._buffer(f"{name} reach {k}", (street.holdings, link.starts))
+        link, out = self._links[k], self._buffers[f"{name} reach {k}"]
         street.kernel("down_policy")(
             (-(-link.starts // THREADS), street.holdings), (THREADS,),
             (reach, street.path[player], boards.row, link.above, link.sequence[player],
@@ -328,7 +320,7 @@ class DeviceCfrBr:
     ) -> Any:
         """Returns the adversary's reach on the next street after its pure choices."""
         link, street = self._links[k], self._learner[k]
-        out = self._buffer(f"adversary reach {k}", (street.holdings, link.starts))
+        out = self._buffers[f"adversary reach {k}"]
         street.kernel("down_choice")(
             (-(-link.starts // THREADS), street.holdings), (THREADS,),
             (reach, choice, boards.position, link.above, link.mask[j], link.required[j],

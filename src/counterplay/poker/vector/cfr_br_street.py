@@ -3,7 +3,7 @@
 The values of terminals are *columns*. On the last street they come from products of matrices with
 ranges, on tensor cores: holdings that the learner has played and plays alike form a class, one
 matrix counts the holdings of each class that are weaker than a holding less the stronger ones,
-another those that share no card with it (`cfr_br_kernels.py`).
+another those that share no card with it (`cuda_showdowns.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, ClassBatch
-from counterplay.poker.vector.cfr_br_source import CHUNK, street_source
+from counterplay.poker.vector.cuda_boards import by_start, payoff_by_start, used_starts
 from counterplay.poker.vector.cuda_columns import (
     SUMS,
     action_numbers,
@@ -24,6 +24,7 @@ from counterplay.poker.vector.cuda_columns import (
     range_columns,
     round_up,
 )
+from counterplay.poker.vector.cuda_source import CHUNK, cfr_br_source
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import Step
 
@@ -32,14 +33,108 @@ PARTS = 1  # numbers in half precision for each probability of a range: 2 for si
 CHUNKS = 8  # parts in which the holdings of a row are summed
 
 
-def reused_buffer(
-    device: Any, buffers: dict[str, Any], name: str, shape: tuple[int, ...], dtype: Any
-) -> Any:
-    """Returns an array of this shape in memory that is reused under its name."""
-    buffer, size = buffers.get(name), prod(shape)
-    if buffer is None or buffer.size < size:
-        buffer = buffers[name] = device.empty((size,), dtype)
-    return buffer[:size].reshape(shape)
+class ArrayShape(NamedTuple):
+    """An array that is to be allocated."""
+
+    shape: tuple[int, ...]
+    dtype: Any = np.float32
+
+    @property
+    def n_bytes(self) -> int:
+        return int(prod(self.shape) * np.dtype(self.dtype).itemsize)
+
+
+Shapes = dict[str, ArrayShape]
+
+
+class StreetSize(NamedTuple):
+    """The arrays of a seat with `rows` rows on a street; tables of single holdings are in single
+    precision. `buckets`: to which regrets are shrunk, 0 if they are not; `model_rows`: of the model
+    that the seat's opponent follows in part, 0 without one; `fixed`: the seat learns nothing.
+    Starts are numbered without the unused lanes."""
+
+    street: Street
+    rows: int
+    holdings: int
+    buckets: int = 0
+    model_rows: int = 0
+    fixed: bool = False
+
+    @property
+    def used(self) -> np.ndarray:
+        """The group and lane of each start, as group · LANES + lane."""
+        return used_starts(self.street)
+
+    @property
+    def starts(self) -> int:
+        return len(self.used)
+
+    @property
+    def single(self) -> bool:
+        return self.rows == self.holdings
+
+    @property
+    def final(self) -> bool:
+        return len(self.street.onward) == 0
+
+    @property
+    def chunks(self) -> int:
+        """Parts in which the holdings of a row are summed."""
+        return 1 if self.single else CHUNKS
+
+    def table(self, blocks: int) -> ArrayShape:
+        """Regrets or strategy sums: [blocks, nodes - 1, rows, starts]."""
+        shape = (blocks, len(self.street.player) - 1, self.rows, self.starts)
+        return ArrayShape(shape, np.float32 if self.single else np.float64)
+
+    def arrays(self) -> Shapes:
+        """All arrays but tables and buffers, by name and player."""
+        street, plane = self.street, (self.rows, self.starts)
+        shapes = {"policy": ArrayShape((len(street.player) - 1, *plane))}
+        for i in (0, 1):
+            shapes[f"payoff {i}"] = ArrayShape((len(street.player), self.starts))
+            shapes[f"path {i}"] = ArrayShape((int(street.n_sequences[i]), *plane))
+            if not self.fixed:
+                actions = len(action_numbers(street, i))
+                shapes[f"action values {i}"] = ArrayShape((self.chunks, actions, *plane))
+                shapes[f"own reach {i}"] = ArrayShape((self.chunks, *plane))
+        return shapes
+
+    def buffers(self, player: int, boards: int, n: int, classes: int) -> Shapes:
+        """Buffers for the values of `player` on so many boards with n holdings in at most so many
+        classes."""
+        street, starts, column = self.street, self.starts, round_up(self.starts)
+        if not self.final:
+            folds = len(columns_of(street, player).folds)
+            return {
+                "by card": ArrayShape((folds, N_CARDS, starts)),
+                "columns": ArrayShape((n, folds, starts)),
+            }
+        columns, width, classes = range_columns(street, player), round_up(n), round_up(classes)
+        shown, folds = len(columns.showdowns) * column, len(columns.folds) * column
+        shapes = {
+            "strength": ArrayShape((boards, width + SUMS, classes), np.uint16),
+            "disjoint": ArrayShape((boards, width, classes), np.uint16),
+            "largest": ArrayShape((-(-self.holdings // CHUNK), starts)),
+            "units": ArrayShape((starts,)),
+            "products": ArrayShape((boards, width + SUMS, shown)),
+            "sums": ArrayShape((boards, SUMS, folds)),
+            "class products": ArrayShape((boards, classes, shown)),
+            "met": ArrayShape((boards, classes, shown + folds - columns.shared * column)),
+        }
+        for part in range(PARTS):
+            ranges = shown + folds
+            shapes[f"ranges of classes {part}"] = ArrayShape((boards, classes, ranges), np.uint16)
+            shapes[f"ranges {part}"] = ArrayShape((boards, width, ranges), np.uint16)
+        return shapes
+
+    def n_bytes(self, boards: int, n: int, classes: int) -> int:
+        """Returns the size of all arrays but tables, with buffers as large as for either player."""
+        kept = sum(one.n_bytes for one in self.arrays().values())
+        if self.fixed and self.final:
+            return kept
+        one, other = (self.buffers(i, boards, n, classes) for i in (0, 1))
+        return kept + sum(max(one[name].n_bytes, other[name].n_bytes) for name in one)
 
 
 class ModelSeat(NamedTuple):
@@ -51,44 +146,33 @@ class ModelSeat(NamedTuple):
 
 
 class CfrBrStreet:
-    """The kernels of a street for a seat with `rows` rows; tables of single holdings are in single
-    precision. `model_rows`: of the model that the seat's opponent follows in part; `fixed`: the
-    seat learns nothing. Its starts are numbered without the unused lanes: `used[s]` is the group
-    and lane of start s, as group · LANES + lane."""
+    """The kernels of a street for a seat, and its arrays but for tables."""
 
-    def __init__(
-        self, device: Any, street: Street, rows: int, holdings: int, buckets: int = 0,
-        model_rows: int = 0, fixed: bool = False,
-    ) -> None:  # fmt: skip
-        self.street, self.rows, self.holdings, self._device = street, rows, holdings, device
-        groups, nodes = street.public_node.shape[:2]
-        self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
-        self.starts = len(self.used)
-        single = rows == holdings
-        source = street_source(
-            street, self.starts, rows, holdings, single, PARTS, buckets, model_rows, fixed
+    def __init__(self, device: Any, size: StreetSize) -> None:
+        self.size, self._device, self._chunks = size, device, size.chunks
+        self.street, self.rows, self.holdings = street, _, _ = size[:3]
+        self.used, self.starts, self.final = size.used, size.starts, size.final
+        self.kernel = device.compile(
+            cfr_br_source(
+                street, self.starts, size.rows, size.holdings, size.single, PARTS, *size[3:]
+            )
         )
-        self.kernel = device.compile(source)
         self._buffers: dict[str, Any] = {}
-        self.final = len(street.onward) == 0
-        by_start = street.payoff.transpose(0, 2, 1, 3).reshape(2, nodes, groups * LANES)
-        self._payoff = [device.put(by_start[i][:, self.used].astype(np.float32)) for i in (0, 1)]
-        self._chunks = CHUNKS if rows < holdings else 1
-        plane = (rows, self.starts)
-        self._policy = device.zeros((nodes - 1, *plane))
-        self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
-        if fixed:
-            return
-        actions = [len(action_numbers(street, player)) for player in (0, 1)]
-        self._collected = [  # values of actions, and own reach
-            (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
-            for n in actions
-        ]
+        payoff = [payoff_by_start(street, i, self.used).astype(np.float32) for i in (0, 1)]
+        self._payoff = [device.put(array) for array in payoff]
+        shapes = size.arrays()
+
+        def zeros(name: str) -> Any:
+            return device.zeros(*shapes[name])
+
+        self._policy, self.path = zeros("policy"), [zeros(f"path {i}") for i in (0, 1)]
+        if not size.fixed:
+            names = [(f"action values {i}", f"own reach {i}") for i in (0, 1)]
+            self._collected = [(zeros(values), zeros(reach)) for values, reach in names]
 
     def new_table(self, blocks: int) -> Any:
         """Returns [blocks, nodes - 1, rows, starts] of zeros."""
-        shape = (blocks, len(self.street.player) - 1, self.rows, self.starts)
-        return self._device.zeros(shape, np.float32 if self.rows == self.holdings else np.float64)
+        return self._device.zeros(*self.size.table(blocks))
 
     def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
         return (-(-self.starts // THREADS), y, z), (THREADS,)
@@ -114,19 +198,21 @@ class CfrBrStreet:
         n_boards, n = boards.words.shape
         width, self._n_classes = round_up(n), round_up(most)
         self._classes = classes
-        self._strength = self._buffer(
-            "strength", (n_boards, width + SUMS, self._n_classes), np.uint16
-        )
-        self._disjoint = self._buffer("disjoint", (n_boards, width, self._n_classes), np.uint16)
+        self._shapes = [self.size.buffers(i, n_boards, n, most) for i in (0, 1)]
+        self._strength, self._disjoint = self._buffer("strength"), self._buffer("disjoint")
         self.kernel("meetings")(
             (-(-self._n_classes // THREADS), width + SUMS, n_boards), (THREADS,),
             (boards.words, boards.group_end, classes.member, classes.first, np.int32(n),
              np.int32(width), np.int32(self._n_classes), self._strength, self._disjoint),
         )  # fmt: skip
 
-    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
-        """Returns a buffer that is reused under its name."""
-        return reused_buffer(self._device, self._buffers, name, shape, dtype)
+    def _buffer(self, name: str, player: int = 0) -> Any:
+        """Returns an array for the values of a player, in memory that is reused under its name."""
+        shape, dtype = self._shapes[player][name]
+        buffer, size = self._buffers.get(name), prod(shape)
+        if buffer is None or buffer.size < size:
+            buffer = self._buffers[name] = self._device.empty((size,), dtype)
+        return buffer[:size].reshape(shape)
 
     def columns(
         self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool,
@@ -142,8 +228,8 @@ class CfrBrStreet:
         n_boards, n = boards.words.shape
         assert n_boards == 1, "a street without showdowns has one board"
         columns = len(columns_of(self.street, player).folds)
-        by_card = self._buffer(f"by card {player}", (columns, N_CARDS, self.starts))
-        out = self._buffer(f"columns {player}", (n, columns, self.starts))
+        self._shapes = [self.size.buffers(i, n_boards, n, 0) for i in (0, 1)]
+        by_card, out = self._buffer("by card", player), self._buffer("columns", player)
         seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
         self.kernel(f"{name}_by_card")(
             *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card)
@@ -157,23 +243,21 @@ class CfrBrStreet:
     def _units(self, reach: Any) -> Any:
         """Returns the unit of reach at every start."""
         chunks = -(-self.holdings // CHUNK)
-        largest = self._buffer("largest", (chunks, self.starts))
-        units = self._buffer("units", (self.starts,))
+        largest, units = self._buffer("largest"), self._buffer("units")
         self.kernel("largest")(*self._grid(chunks), (reach, largest))
         self.kernel("find_units")(*self._grid(1), (largest, np.int32(chunks), units))
         return units
 
-    def _ranges(self, name: str, boards: int, rows: int, columns: int) -> list[Any]:
-        shape = (boards, rows, columns * round_up(self.starts))
-        return [self._buffer(f"{name} {part}", shape, np.uint16) for part in range(PARTS)]
+    def _ranges(self, name: str, player: int) -> list[Any]:
+        return [self._buffer(f"{name} {part}", player) for part in range(PARTS)]
 
-    def _product(self, name: str, left: Any, ranges: list[Any], part: slice, **how: Any) -> Any:
+    def _product(
+        self, name: str, player: int, left: Any, ranges: list[Any], part: slice, **how: Any
+    ) -> Any:
         """Returns the product of matrices with some columns of the ranges."""
         column = round_up(self.starts)
         picked = [array[:, :, part.start * column : part.stop * column] for array in ranges]
-        rows = left.shape[2] if how.get("transposed") else left.shape[1]
-        out = self._buffer(name, (len(left), rows, picked[0].shape[2]))
-        factor = how.pop("factor", 1.0)
+        out, factor = self._buffer(name, player), how.pop("factor", 1.0)
         for number, array in enumerate(picked):
             scaled = factor / 2048.0**number
             self._device.multiply(left, array, out, factor=scaled, add=number, **how)
@@ -186,14 +270,15 @@ class CfrBrStreet:
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
         width, classes, units = round_up(n), self._n_classes, self._units(reach)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
-        ranges = self._ranges("ranges of classes", n_boards, classes, all_)
+        ranges = self._ranges("ranges of classes", player)
         self.kernel(name)(
             *self._grid(classes, n_boards),
             (boards.words, self._classes.member, self._classes.first, self.path[1 - player], reach,
              units, np.int32(n), np.int32(classes), ranges[0], ranges[-1]),
         )  # fmt: skip
-        products = self._product("products", self._strength, ranges, slice(0, shown))
-        sums = self._product("sums", self._strength[:, width:], ranges, slice(shown, all_))
+        products = self._product("products", player, self._strength, ranges, slice(0, shown))
+        of_cards = self._strength[:, width:]
+        sums = self._product("sums", player, of_cards, ranges, slice(shown, all_))
         seat = (ranges[0], ranges[-1], self._classes.class_of, units, self._payoff[player])
         return products, sums, *seat, np.int32(width), np.int32(classes)
 
@@ -209,18 +294,18 @@ class CfrBrStreet:
         if model is not None:
             followed = (model.words, model.street.path[1 - player], model.reach)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
-        ranges = self._ranges("ranges", n_boards, width, all_)
+        ranges = self._ranges("ranges", player)
         self.kernel(name)(
             *self._grid(width, n_boards),
             (boards.words, choice, reach, units, np.int32(n), np.int32(width), ranges[0],
              ranges[-1], *followed),
         )  # fmt: skip
         products = self._product(
-            "class products", self._strength[:, :width], ranges, slice(0, shown), factor=-1.0,
-            transposed=True,
+            "class products", player, self._strength[:, :width], ranges, slice(0, shown),
+            factor=-1.0, transposed=True,
         )  # fmt: skip
         met = self._product(
-            "met", self._disjoint, ranges, slice(columns.shared, all_), transposed=True
+            "met", player, self._disjoint, ranges, slice(columns.shared, all_), transposed=True
         )
         seat = (self._classes.first, units, self._payoff[player], np.int32(self._n_classes))
         return products, met, *seat
@@ -269,10 +354,7 @@ class CfrBrStreet:
 
     def from_block(self, block: np.ndarray) -> np.ndarray:
         """The inverse of `as_block`."""
-        groups, nodes = self.street.public_node.shape[:2]
-        by_lane = block.reshape(groups, self.rows, nodes, LANES).transpose(0, 3, 1, 2)
-        used = by_lane.reshape(groups * LANES, self.rows, nodes)[self.used, :, 1:]
-        return used.transpose(2, 1, 0)
+        return by_start(block, self.used)[:, :, 1:].transpose(2, 0, 1)
 
     def as_block(self, table: np.ndarray) -> np.ndarray:
         """Returns [groups, rows, nodes * LANES], as in `LearnerTables`, of [nodes - 1, rows,

@@ -1,4 +1,5 @@
-"""Columns of the matrix products on a CUDA device, and what its kernels have in common.
+"""Showdowns and folds on a CUDA device: the columns of matrix products, and code that fills and
+reads them (`cuda_showdowns.py` has the kernels).
 
 A column is a showdown or a fold, or the sum of both where the opponent folds or calls: only the sum
 is needed. So the last street has thirteen columns for its nine showdowns and eight folds. Payoffs
@@ -7,16 +8,26 @@ are multiplied into the reach; a player's own folds are losses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from counterplay.core.kernels.device import Device
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_CARDS
+from counterplay.poker.vector.cuda_boards import payoff_by_start, used_starts
+from counterplay.poker.vector.cuda_showdowns import (
+    FOLDS,
+    MODEL,
+    MODEL_ARGUMENTS,
+    POLICY_RANGES,
+    PURE_RANGES,
+    SPREAD,
+)
 from counterplay.poker.vector.public_tree import Street
 
 #: Rows of sums over the holdings with each card, and over all, to a multiple of 8.
 SUMS = -(-(N_CARDS + 1) // 8) * 8
+BITS = 2  # of a choice: at most three actions
 
 
 class Columns(NamedTuple):
@@ -39,6 +50,17 @@ class Columns(NamedTuple):
             *(k for k, _ in self.both),
             *(k for _, k in self.both),
         ]
+
+
+def filled(source: str, **marks: object) -> str:
+    """Replaces every @NAME@ in a source."""
+    for name, value in marks.items():
+        source = source.replace(f"@{name}@", str(value))
+    return source
+
+
+def indented(code: Sequence[str], indent: int) -> str:
+    return "\n".join(" " * indent + line for line in code)
 
 
 def children(street: Street, k: int) -> range:
@@ -70,44 +92,6 @@ def columns_of(street: Street, player: int) -> Columns:
     alone = sorted(terminals - {int(c) for pair in both for c in pair})
     showdowns = [int(c) for c in alone if street.folded[c] == NO_FOLD]
     return Columns(showdowns, [int(c) for c in alone if c not in showdowns], both)
-
-
-def tree_code(
-    street: Street,
-    player: int,
-    own: Callable[[int], str] | None,
-    onward: Callable[[int], str],
-) -> list[str]:
-    """Returns the betting of a street as straight-line code for `v0`, the value at its start, from
-    the columns `showdown(j)`, `fold(j)` and `both(j)` of a holding. `own`: the player's probability
-    of the action that leads to a node; None for a best response. `onward`: the value after an
-    onward end."""
-    columns = columns_of(street, player)
-    terminal = {k: f"showdown({j})" for j, k in enumerate(columns.showdowns)}
-    for j, k in enumerate(columns.folds):
-        terminal[k] = f"{'-' if street.folded[k] == player else ''}fold({j})"
-    for j, (k, fold) in enumerate(columns.both):
-        terminal |= {k: f"both({j})", fold: ""}
-    after = {int(k): e for e, k in enumerate(street.onward)}
-    lines = []
-    for k in reversed(range(len(street.player))):
-        below = [c for c in children(street, k) if terminal.get(c) != ""]
-        if terminal.get(k) == "":
-            continue
-        if k in terminal:
-            value = terminal[k]
-        elif k in after:
-            value = onward(after[k])
-        elif street.player[k] != player:
-            value = " + ".join(f"v{c}" for c in below)
-        elif own is None:
-            value = f"v{below[0]}"
-            for c in below[1:]:
-                value = f"fmaxf({value}, v{c})"
-        else:
-            value = " + ".join(f"{own(c)} * v{c}" for c in below)
-        lines.append(f"const float v{k} = {value};")
-    return lines
 
 
 class RangeColumns(NamedTuple):
@@ -152,8 +136,7 @@ def stake_code(street: Street, player: int, unit: str = "") -> str:
     """Returns a macro for the payoff at each terminal, times a `unit`. Where bets are the same
     after all starts, it is computed from the payoff at one terminal: the kernels wait for
     memory."""
-    used = street.public_node[:, 0].reshape(-1) >= 0
-    payoff = street.payoff[player].transpose(1, 0, 2).reshape(len(street.player), -1)[:, used]
+    payoff = payoff_by_start(street, player, used_starts(street))
     terminals, lines = street.terminals.tolist(), []
     if not terminals:
         return ""
@@ -171,18 +154,87 @@ def stake_code(street: Street, player: int, unit: str = "") -> str:
     return "\n".join(lines)
 
 
-def tree_of_terminals(
-    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
-    of_class: bool = False,
-) -> list[str]:  # fmt: skip
-    """Returns `tree_code` with the values of terminals from products with ranges."""
-    terminals, lines = terminal_code(street, player, of_class), []
-    for line in tree_code(street, player, own, onward):
-        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
-        for name, code in terminals.items():
-            line = line.replace(f" {name}", f" {code}")
-        lines.append(line)
-    return lines
+def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
+    """Returns for every own action sequence the bits of the player's choices that decide it, and
+    the value they must have."""
+    n = int(street.n_sequences[player])
+    mask, value = [0] * n, [0] * n
+    for j, k in enumerate(decisions_of(street, player)):
+        before = int(street.sequence[player, k])
+        for a, c in enumerate(children(street, k)):
+            after = int(street.sequence[player, c])
+            mask[after] = mask[before] | 3 << BITS * j
+            value[after] = value[before] | a << BITS * j
+    return mask, value
+
+
+def spread_source(street: Street) -> str:
+    """Returns the kernel of the opponent's reach in every column, times the payoff."""
+    lines = []
+    for player in (0, 1):
+        columns = columns_of(street, player)
+        showdowns, folds, both = columns.counts
+        lines.append(f"    if (player == {player}) {{")
+        for end, k in enumerate(columns.terminals):
+            number, name, row = end, "showdown", "row"
+            if showdowns <= end:
+                number, name = end - showdowns, "fold"
+            if showdowns + folds <= end:
+                number, name, row = end - showdowns - folds, "both", "double_row"
+            if showdowns + folds + both <= end:
+                number, row = number - both, "(double_row + 2 * classes)"
+            where = f"{row} * wide_{name} + {number} * STARTS + start"
+            reach = f"REACH({end}, {int(street.sequence[1 - player, k])})"
+            lines.append(f"        split({name}, {where}, rest_{name}, {reach});")
+        lines.append("    }")
+    return filled(SPREAD, SPREAD="\n".join(lines))
+
+
+def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
+    """Returns code for the opponent's reach of holding h, at position k, after its sequence."""
+    if pure:
+        masks, values = choice_masks(street, other)
+        taken = f"(chosen[(size_t)k * STARTS] & {masks[sequence]}) == {values[sequence]}"
+        return f"({taken} ? here : 0.f)"
+    return f"here * path[({sequence} * ROWS + ROW(w)) * STARTS + start]"
+
+
+def ranges_source(street: Street, player: int, pure: bool, parts: int, model_rows: int) -> str:
+    """Returns the opponent's ranges for a player's values, on the last street; a pure one may
+    follow a model in part."""
+    columns, lines = range_columns(street, player), []
+    for offset, sequences in (("0", columns.showdowns), ("SHOWDOWN_WIDTH", columns.folds)):
+        for c, sequence in enumerate(sequences):
+            value = _reach_code(street, 1 - player, sequence, pure)
+            if pure and model_rows:
+                at = f"({sequence} * (size_t){model_rows} + model_at) * STARTS + start"
+                value += f" + followed * model_path[{at}]"
+            slot = f"at + {offset} + {c} * COLUMN"
+            lines += ["{", f"    const float one = some ? {value} : 0.f;"]
+            lines.append(f"    ranges[{slot}] = halve(one);")
+            if parts == 2:
+                lines[-1:] = [
+                    "    const half_ rough = floor_half(one);",
+                    f"    ranges[{slot}] = rough;",
+                    f"    rests[{slot}] = halve((one - widen(rough)) * 2048.f);",
+                ]
+            lines.append("}")
+    template = PURE_RANGES if pure else POLICY_RANGES
+    more, begin = (MODEL_ARGUMENTS, MODEL) if model_rows else ("", "")
+    put = indented(lines, 4)
+    return filled(template, PLAYER=player, PUT=put, MODEL_ARGUMENTS=more, MODEL=begin)
+
+
+def folds_source(street: Street, player: int, pure: bool) -> str:
+    """Returns the columns of a player's values on a street without showdowns."""
+    folds, sequence = columns_of(street, player).folds, street.sequence[1 - player]
+    cases = [
+        f"if (column == {j}) total += payoff[(size_t){fold} * STARTS + start]"
+        f" * {_reach_code(street, 1 - player, int(sequence[fold]), pure)};"
+        for j, fold in enumerate(folds)
+    ]
+    name, by_column = f"{'pure' if pure else 'policy'}_columns{player}", indented(cases, 4)
+    return filled(FOLDS, NAME=name, CARDS=N_CARDS, COLUMNS=len(folds), BY_COLUMN=by_column)
 
 
 class Products(NamedTuple):
@@ -211,106 +263,6 @@ def multiply(device: Device, meetings: Any, classes: int, reach: Products, out: 
             device.multiply(meetings[:, :, begin : begin + right.shape[1]], right, result)
 
 
-def filled(source: str, marks: dict[str, object]) -> str:
-    """Replaces every @NAME@ in a source."""
-    for name, value in marks.items():
-        source = source.replace(f"@{name}@", str(value))
-    return source
-
-
 def round_up(number: int, by: int = 8) -> int:
     """Returns the next multiple of `by`."""
     return -(-number // by) * by
-
-
-#: From half precision; a device has an instruction for it.
-WIDEN = r"""
-__device__ inline float widen(const unsigned short value)
-{
-#ifdef __CUDACC__
-    float wide;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
-    return wide;
-#else
-    return value < 0x400 ? value * 5.9604644775390625e-8f
-        : __uint_as_float(((unsigned)value << 13) + 0x38000000u);
-#endif
-}
-"""
-
-#: What the kernels have in common. A holding on a board is a word: both cards, and its group of
-#: equal strength, weakest first. Classes are holdings that the opponent plays alike.
-SOURCE = (
-    r"""
-#define HOLDINGS 1326
-#define NO_HOLDING 65535
-#define LOW(word) ((word) & 63)
-#define HIGH(word) ((word) >> 6 & 63)
-#define GROUP(word) ((int)((word) >> 12))
-#define DISJOINT(a, b) (LOW(a) != LOW(b) && LOW(a) != HIGH(b) && HIGH(a) != LOW(b) && \
-    HIGH(a) != HIGH(b))
-
-typedef unsigned short half_;
-"""
-    + WIDEN
-    + r"""
-__device__ inline half_ halve(const float value)
-{   // a number from 0 to 2,048 in half precision, truncated
-    return value < 6.103515625e-5f ? (half_)(value * 16777216.f)
-        : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
-}
-
-__device__ inline void split(half_* out, const size_t at, const size_t rest, const float value)
-{   // as the sum of two half-precision numbers, the second multiplied by 2,048
-    const float rough = value < 6.103515625e-5f ? (int)(value * 16777216.f) / 16777216.f
-        : __uint_as_float(__float_as_uint(value) & 0xffffe000u);
-    out[at] = halve(rough);
-    out[at + rest] = halve((value - rough) * 2048.f);
-}
-
-__device__ inline void put_twice(half_* out, const size_t at, const size_t rest, const int number)
-{   // an integer from -2,048 to 2,048, once for each part of `split`
-    const half_ sign = number < 0 ? 0x8000 : 0;
-    const float size = number < 0 ? -number : number;
-    out[at] = sign | halve(size);
-    out[at + rest] = sign | halve(size / 2048.f);
-}
-
-extern "C" __global__ void meetings(const unsigned* __restrict__ words,
-    const unsigned short* __restrict__ first, const int n, const int max_classes, const int classes,
-    const int rows, const int single, const int showdown, half_* __restrict__ out)
-{   // holdings of a class that are weaker than a row less those that are stronger (on the last
-    // street), and those that share no card with it. A row is a class or a single holding.
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
-    if (c >= classes) return;
-    const unsigned* word = words + (size_t)board * n;
-    const unsigned short* begin = first + (size_t)board * max_classes;
-    const int from = single ? row : begin[row], to = single ? row + 1 : begin[row + 1];
-    const int low = begin[c], high = begin[c + 1];
-    int more = 0, all = 0;
-    for (int h = from; h < to; ++h) {
-        const unsigned own = word[h];
-        for (int j = low; j < high; ++j) {
-            const unsigned other = word[j];
-            const int disjoint = DISJOINT(own, other);
-            all += disjoint;
-            more += disjoint * ((GROUP(own) > GROUP(other)) - (GROUP(own) < GROUP(other)));
-        }
-    }
-    const size_t at = ((size_t)board * rows + row) * (showdown ? 4 : 2) * classes + c;
-    if (showdown) put_twice(out, at, classes, more);
-    put_twice(out, at + (showdown ? 2 * classes : 0), classes, all);
-}
-"""
-)
-
-#: Values of terminals to a holding, from products with the opponent's ranges and sums by card.
-TERMINALS = r"""
-#define stake(node) stake_##node
-#define at_showdown(node, c) (stake(node) * won[(c) * COLUMN])
-#define met(sums, wide, c, own) (sums[CARDS * wide + (c) * COLUMN] \
-    - sums[low * wide + (c) * COLUMN] - sums[high * wide + (c) * COLUMN] + own)
-#define at_own_fold(node, c) (stake(node) * met(sums, SHOWDOWN_WIDTH, c, range_of((c) * COLUMN)))
-#define at_fold(node, c) (stake(node) * met(fold_sums, FOLD_WIDTH, c, \
-    range_of(SHOWDOWN_WIDTH + (c) * COLUMN)))
-"""

@@ -1,377 +1,386 @@
-"""CUDA source of the traversals: of public chance sampling, whose kernels are generated from the
-betting of a street (`street_source`), and of exact values (`EXACT_STREET`, `EXACT_VALUES`).
+"""CUDA source of a traversal: the betting of a street as straight-line code, by what seats do.
 
-The last index of every array is a start of the street, so that neighbouring threads read
-neighbouring numbers. Tables are planes: [node an action leads to][bucket][start].
+One generator for each thing a node does, whoever calls it: `match_code` (a learner's policy, also
+restricted to a model or with shrunk regrets), `tree_code` (values by a policy, or of a best
+response) and `advantages` (the update of a learner). Three sources are put together from them and
+from the kernels of `cuda_nodes.py`, `cuda_showdowns.py` and `cuda_boards.py`:
+
+| source | seats | holdings |
+|---|---|---|
+| `public_source` | Learner or Restricted(Learner) x the same | classes of a batch of boards |
+| `exact_source` | Fixed or Best x Fixed | holdings x the opponent's classes, all boards of a turn |
+| `cfr_br_source` | Learner x Best or Restricted(Best); learner x learner in the trunk | both |
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
+from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.vector.cuda_boards import BY_HOLDING, DOWN, EXACT_BOARDS, PASS_REACH, WORDS
 from counterplay.poker.vector.cuda_columns import (
+    BITS,
+    SUMS,
     action_numbers,
     children,
     columns_of,
+    decisions_of,
     filled,
-    tree_code,
+    folds_source,
+    indented,
+    range_columns,
+    ranges_source,
+    round_up,
+    spread_source,
+    stake_code,
+    terminal_code,
+)
+from counterplay.poker.vector.cuda_nodes import (
+    BEST,
+    EACH_CLASS,
+    EACH_HOLDING,
+    EXACT_UP,
+    LEARN_PRIOR,
+    MATCH,
+    PRIOR,
+    PRIOR_ARGUMENTS,
+    PRIOR_PLANE,
+    RESTRICTED,
+    RESTRICTED_ARGUMENTS,
+    STREET,
+    UP,
+    UPDATE,
+    VALUE,
+)
+from counterplay.poker.vector.cuda_showdowns import (
+    CLASS_COLUMNS_ARGUMENTS,
+    EXACT_SHOWDOWNS,
+    FOLD_COLUMNS,
+    FOLD_COLUMNS_ARGUMENTS,
+    HALVES,
+    LAST_COLUMNS,
+    LAST_COLUMNS_ARGUMENTS,
+    LAST_COLUMNS_MACROS,
+    MATRICES,
+    MEETINGS,
+    TERMINALS,
+    WIDEN,
 )
 from counterplay.poker.vector.public_tree import Street
 
-EXACT_STREET = r"""
-#define STARTS @STARTS@
-#define COLUMN ((size_t)@COLUMN@)
-#define SHOWDOWN_WIDTH (@SHOWDOWNS@ * COLUMN)
-#define FOLD_WIDTH (@FOLDS@ * COLUMN)
-#define RANGE_WIDTH (SHOWDOWN_WIDTH + FOLD_WIDTH)
-#define SEQUENCES (@SHOWDOWNS@ + @FOLDS@)
-#define CARDS @CARDS@
-#define SUMS @SUMS@
-
-extern "C" __global__ void meetings_and_sums(const unsigned* __restrict__ words,
-    const unsigned short* __restrict__ first, const int n, const int max_classes, const int classes,
-    const int width, half_* __restrict__ out)
-{   // out[board][k][2 classes]: holdings of a class that are weaker than holding k less the
-    // stronger ones, for k < n <= width; then for each card those that have it; then all
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
-    if (c >= classes) return;
-    const unsigned* word = words + (size_t)board * n;
-    const unsigned short* begin = first + (size_t)board * max_classes;
-    const unsigned own = row < n ? word[row] : 0;
-    const int card = row - width;
-    int count = 0;
-    for (int j = begin[c]; j < begin[c + 1]; ++j) {
-        const unsigned other = word[j];
-        if (row >= width)
-            count += card == CARDS || LOW(other) == card || HIGH(other) == card;
-        else if (row < n)
-            count += DISJOINT(own, other)
-                * ((GROUP(own) > GROUP(other)) - (GROUP(own) < GROUP(other)));
-    }
-    put_twice(out, ((size_t)board * (width + SUMS) + row) * 2 * classes + c, classes, count);
-}
-
-extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
-    const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
-    const int max_classes, const int classes, half_* __restrict__ ranges)
-{   // ranges[board][2 classes][sequence][start]: reach of a class after the opponent's sequences
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
-    if (start >= STARTS) return;
-    const int one = holding[(size_t)board * max_classes + c];
-    const float here = one == NO_HOLDING ? 0.f : y[(size_t)one * STARTS + start];
-    const size_t from = one == NO_HOLDING ? 0 : code[(size_t)board * max_classes + c];
-    const float* after = path + from * SEQUENCES * STARTS + start;
-    const size_t at = ((size_t)board * 2 * classes + c) * RANGE_WIDTH + start;
-    for (int k = 0; k < SEQUENCES; ++k)
-        split(ranges, at + k * COLUMN, classes * RANGE_WIDTH, here * after[(size_t)k * STARTS]);
-}
-
-extern "C" __global__ void find(const unsigned* __restrict__ words,
-    const unsigned short* __restrict__ first, const int n, const int max_classes,
-    unsigned short* __restrict__ position, unsigned short* __restrict__ class_of)
-{   // position of each holding on each board, and the class of each position
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, board = blockIdx.y;
-    if (c >= max_classes - 1) return;
-    const unsigned short* begin = first + (size_t)board * max_classes;
-    for (int k = begin[c]; k < begin[c + 1]; ++k) {
-        const unsigned word = words[(size_t)board * n + k];
-        const int high = HIGH(word);
-        position[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
-        class_of[(size_t)board * n + k] = c;
-    }
-}
-
-@STAKES@
-#define range_of(c) (widen(ranges[range_at + (c)]) \
-    + widen(ranges[range_at + classes * RANGE_WIDTH + (c)]) / 2048.f)
-"""
-EXACT_VALUES = r"""
-extern "C" __global__ void up(const float* __restrict__ products,
-    const float* __restrict__ fold_products, const half_* __restrict__ ranges,
-    const float* __restrict__ payoff, const unsigned* __restrict__ words,
-    const unsigned short* __restrict__ position, const unsigned short* __restrict__ class_of,
-    const unsigned short* __restrict__ own_code, const int* __restrict__ weight,
-    const float* __restrict__ policy, const float* __restrict__ below,
-    const int* __restrict__ below_start, const int boards, const int n, const int width,
-    const int classes, const int starts_below, const float scale, float* __restrict__ out)
-{   // add the values of a holding at a start, summed over boards; blocks of neighbouring holdings
-    // run at the same time and read the same sums
-    const int start = blockIdx.y * blockDim.x + threadIdx.x, q = blockIdx.x;
-    if (start >= STARTS) return;
-    float total = 0.f;
-    for (int board = 0; board < boards; ++board) {
-        const int k = position[(size_t)board * HOLDINGS + q];
-        if (k == NO_HOLDING) continue;
-        const size_t row = (size_t)board * n + k;
-        const float* won = products + ((size_t)board * (width + SUMS) + k) * SHOWDOWN_WIDTH + start;
-        const float* sums = products + ((size_t)board * (width + SUMS) + width) * SHOWDOWN_WIDTH
-            + start;
-        const float* fold_sums = fold_products + (size_t)board * SUMS * FOLD_WIDTH + start;
-        const size_t range_at = ((size_t)board * 2 * classes + class_of[row]) * RANGE_WIDTH + start;
-        const float* own = policy + (size_t)own_code[row] * @NODES@ * STARTS + start;
-        const int low = LOW(words[row]), high = HIGH(words[row]);
-@TREE@
-        total += weight[board] * v0;
-    }
-    out[(size_t)q * STARTS + start] += total;
-}
-
-extern "C" __global__ void pass_down(const float* __restrict__ y, const float* __restrict__ path,
-    const unsigned short* __restrict__ codes, const int* __restrict__ above, const int starts,
-    const int starts_above, float* __restrict__ out)
-{   // reach after the turn's onward ends: [turn][holding][start of the river]
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, p = blockIdx.y, turn = blockIdx.z;
-    if (start < starts)
-        out[((size_t)turn * HOLDINGS + p) * starts + start] =
-            y[(size_t)p * starts_above + above[start]]
-            * path[(size_t)codes[turn * HOLDINGS + p] * starts + start];
-}
-
-extern "C" __global__ void average_over_suits(const float* __restrict__ values,
-    const int* __restrict__ stabilizer,
-    const int* __restrict__ n_stabilizer, const short* __restrict__ permuted, const int starts,
-    float* __restrict__ out)
-{   // the mean over the suit permutations that map the board to itself
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, p = blockIdx.y, turn = blockIdx.z;
-    if (start >= starts) return;
-    float total = 0.f;
-    for (int k = 0; k < n_stabilizer[turn]; ++k) {
-        const int q = permuted[stabilizer[turn * 24 + k] * HOLDINGS + p];
-        total += values[((size_t)turn * HOLDINGS + q) * starts + start];
-    }
-    out[((size_t)turn * HOLDINGS + p) * starts + start] = total / n_stabilizer[turn];
-}
-"""
+CHUNK = 32  # holdings whose largest reach a thread finds
+Code = Callable[[int], str]  # for a node
 
 
-_KERNELS = r"""
-#define STARTS @STARTS@
-#define BUCKETS @BUCKETS@
-#define PLANE ((size_t)BUCKETS * STARTS)
-#define showdown(k) showdowns[(k) * STARTS]
-#define fold(k) folds[(k) * STARTS]
-#define both(k) boths[(k) * STARTS]
-
-extern "C" __global__ void set_policies(const double* __restrict__ regret,
-    const float* __restrict__ fixed, const float* __restrict__ trust, const int restricted,
-    const int per_hand, float* __restrict__ policy, float* __restrict__ own,
-    float* __restrict__ path0, float* __restrict__ path1, float* __restrict__ path2)
-{   // policies from the regrets, and the path of every action sequence from the start
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
-    if (start >= STARTS) return;
-    const size_t at = (size_t)b * STARTS + start;
-    path0[at] = path1[at] = 1.f;
-    if (per_hand) path2[at] = 1.f;
-@POLICIES@
-}
-
-extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
-    const float* __restrict__ y_model, const float* __restrict__ path_model, const int mixed,
-    const float share, const float share_model, const float* __restrict__ pay,
-    const unsigned short* __restrict__ code, const int* __restrict__ count, const int max_classes,
-    const int classes, const int player, const int wide_showdown, const int wide_fold,
-    const int wide_both, half_* __restrict__ showdown, half_* __restrict__ fold,
-    half_* __restrict__ both)
-{   // reach of each class in every column: [board][2 or 4 classes][column][start]
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
-    if (start >= STARTS) return;
-    const bool none = c >= count[board];
-    const size_t from = none ? 0 : code[(size_t)board * max_classes + c];
-    const size_t here = ((size_t)board * classes + c) * STARTS + start;
-    const float own = none ? 0.f : y[here], other = none || !mixed ? 0.f : y_model[here];
-    const float* paths = path + from * STARTS + start;
-    const float* model = path_model + from * STARTS + start;
-    const size_t row = (size_t)board * 2 * classes + c, double_row = row + (row - c);
-    const size_t rest_showdown = (size_t)classes * wide_showdown;
-    const size_t rest_fold = (size_t)classes * wide_fold, rest_both = (size_t)classes * wide_both;
-#define REACH(end, sequence) pay[(end) * STARTS + start] * (mixed \
-    ? share * own * paths[(sequence) * PLANE] + share_model * other * model[(sequence) * PLANE] \
-    : own * paths[(sequence) * PLANE])
-@SPREAD@
-}
-
-extern "C" __global__ void pass_reach(const float* __restrict__ y, const float* __restrict__ path,
-    const unsigned short* __restrict__ code, const int* __restrict__ count,
-    const int* __restrict__ above, const int* __restrict__ sequence, const int max_classes,
-    const int classes, const int starts_below, float* __restrict__ out)
-{   // reach at the starts of the next street
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
-    if (start >= starts_below || c >= count[board]) return;
-    const size_t row = (size_t)board * classes + c, b = code[(size_t)board * max_classes + c];
-    out[row * starts_below + start] = y[row * STARTS + above[start]]
-        * path[sequence[start] * PLANE + b * STARTS + above[start]];
-}
-
-"""
+# --- what a node does
 
 
-_UP = r"""
-extern "C" __global__ void @NAME@(const float* __restrict__ all_showdowns,
-    const float* __restrict__ all_folds, const float* __restrict__ all_boths,
-    const unsigned short* __restrict__ member, const unsigned short* __restrict__ part,
-    const unsigned short* __restrict__ first, const float* __restrict__ own,
-    const float* __restrict__ y, const float* __restrict__ below,
-    const int* __restrict__ below_start, const int boards, const int each, const int max_classes,
-    const int most, const int classes, const int starts_below, const int wide_showdown,
-    const int wide_fold, const int wide_both, float* __restrict__ root,
-    float* __restrict__ gains, float* __restrict__ held)
-{   // values of classes at a start, and their sums over the classes of a bucket
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y, chunk = blockIdx.z;
-    if (start >= STARTS) return;
-    const size_t at = (size_t)b * STARTS + start;
-    float gain[@GAINS@ + 1];
-    for (int g = 0; g < @GAINS@; ++g) gain[g] = 0.f;
-@LOAD@
-    float reach = 0.f;
-    for (int board = chunk * each; board < min(boards, (chunk + 1) * each); ++board) {
-        const unsigned short* ends = part + (size_t)board * (most + 1);
-        for (int j = ends[b]; j < ends[b + 1]; ++j) {
-            const int c = member[(size_t)board * max_classes + j];
-            const size_t row = (size_t)board * classes + c;
-            const unsigned short* size = first + (size_t)board * max_classes + c;
-            const float* showdowns = all_showdowns + row * wide_showdown + start;
-            const float* folds = all_folds + row * wide_fold + start;
-            const float* boths = all_boths + row * wide_both + start;
-@TREE@
-@ADD@
-            reach += (size[1] - size[0]) * y[row * STARTS + start];
-            root[row * STARTS + start] = v0;
-        }
-    }
-@WRITE@
-    held[chunk * PLANE + at] = reach;
-}
-"""
-
-_UPDATE = r"""
-extern "C" __global__ void @NAME@(const float* __restrict__ gains, const float* __restrict__ held,
-    const float* __restrict__ policy, const float* __restrict__ path,
-    const float* __restrict__ trust, const int biased, const int chunks, const double regrets,
-    const double averages, double* __restrict__ regret, double* __restrict__ sums)
-{
-    const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
-    if (start >= STARTS) return;
-    const size_t at = (size_t)b * STARTS + start;
-    double gain[@GAINS@ + 1], reach = 0.0;
-    for (int g = 0; g < @GAINS@; ++g) gain[g] = 0.0;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-        for (int g = 0; g < @GAINS@; ++g)
-            gain[g] += gains[((size_t)chunk * @GAINS@ + g) * PLANE + at];
-        reach += held[chunk * PLANE + at];
-    }
-    double mean, weight, free;
-@CODE@
-}
-"""
-
-
-def _decisions(street: Street, player: int | None = None) -> list[int]:
-    """Returns the decision nodes, of both players or of one."""
-    return [k for k, p in enumerate(street.player.tolist()) if p >= 0 and player in (None, p)]
-
-
-def _policy_code(street: Street) -> str:
+def match_code(
+    street: Street, nodes: Iterable[int], regret: Code, restricted: bool = False
+) -> list[str]:
+    """Returns regret matching at `nodes`, and the paths of the players' own sequences.
+    `restricted`: to a model, per hand, when `path2` is the model's path, or at each node with its
+    confidence."""
     lines = []
-    for k in _decisions(street):
+    for k in nodes:
         below, actor = children(street, k), int(street.player[k])
-        lines.append("    {")
-        for c in below:
-            lines.append(f"        const float r{c} = fmax(regret[{c - 1} * PLANE + at], 0.0);")
-        total = " + ".join(f"r{c}" for c in below)
-        lines.append(f"        const float total = {total};")
-        lines.append("        const float scale = total > 0.f ? 1.f / total : 0.f;")
-        lines.append(f"        const float even = total > 0.f ? 0.f : 1.f / {len(below)};")
         before = int(street.sequence[actor, k])
+        lines.append("{")
+        lines += [f"const float r{c} = fmax({regret(c)}, 0.0);" for c in below]
+        lines += [
+            f"const float total = {' + '.join(f'r{c}' for c in below)};",
+            "const float scale = total > 0.f ? 1.f / total : 0.f;",
+            f"const float even = total > 0.f ? 0.f : 1.f / {len(below)};",
+        ]
         for c in below:
             plane, after = f"{c - 1} * PLANE + at", int(street.sequence[actor, c])
+            step = f"path{{0}}[{after} * PLANE + at] = path{{0}}[{before} * PLANE + at] * {{1}};"
+            lines += [f"const float p{c} = r{c} * scale + even;", f"policy[{plane}] = p{c};"]
+            if not restricted:
+                lines.append(step.format(actor, f"p{c}"))
+                continue
             lines += [
-                f"        const float p{c} = r{c} * scale + even;",
-                f"        policy[{plane}] = p{c};",
-                f"        float o{c} = p{c};",
-                f"        if (restricted == {actor} && !per_hand) {{",
-                f"            const float t{c} = trust[{plane}];",
-                f"            o{c} = t{c} * fixed[{plane}] + (1.f - t{c}) * p{c};",
-                "        }",
-                f"        own[{plane}] = o{c};",
-                f"        path{actor}[{after} * PLANE + at] ="
-                f" path{actor}[{before} * PLANE + at] * o{c};",
-                f"        if (restricted == {actor} && per_hand)",
-                f"            path2[{after} * PLANE + at] ="
-                f" path2[{before} * PLANE + at] * fixed[{plane}];",
+                f"float o{c} = p{c};",
+                f"if (restricted == {actor} && !per_hand) {{",
+                f"    const float t{c} = trust[{plane}];",
+                f"    o{c} = t{c} * fixed[{plane}] + (1.f - t{c}) * p{c};",
+                "}",
+                f"own[{plane}] = o{c};",
+                step.format(actor, f"o{c}"),
+                f"if (restricted == {actor} && per_hand)",
+                "    " + step.format(2, f"fixed[{plane}]"),
             ]
-        lines.append("    }")
-    return "\n".join(lines)
+        lines.append("}")
+    return lines
 
 
-def _spread_code(street: Street) -> str:
+def tree_code(
+    street: Street,
+    player: int,
+    own: Callable[[int], str] | None,
+    onward: Callable[[int], str],
+) -> list[str]:
+    """Returns the betting of a street as straight-line code for `v0`, the value at its start, from
+    the columns `showdown(j)`, `fold(j)` and `both(j)` of a holding. `own`: the player's probability
+    of the action that leads to a node; None for a best response. `onward`: the value after an
+    onward end."""
+    columns = columns_of(street, player)
+    terminal = {k: f"showdown({j})" for j, k in enumerate(columns.showdowns)}
+    for j, k in enumerate(columns.folds):
+        terminal[k] = f"{'-' if street.folded[k] == player else ''}fold({j})"
+    for j, (k, fold) in enumerate(columns.both):
+        terminal |= {k: f"both({j})", fold: ""}
+    after = {int(k): e for e, k in enumerate(street.onward)}
     lines = []
-    for player in (0, 1):
-        columns = columns_of(street, player)
-        showdowns, folds, both = columns.counts
-        lines.append(f"    if (player == {player}) {{")
-        for end, k in enumerate(columns.terminals):
-            number, name, row = end, "showdown", "row"
-            if showdowns <= end:
-                number, name = end - showdowns, "fold"
-            if showdowns + folds <= end:
-                number, name, row = end - showdowns - folds, "both", "double_row"
-            if showdowns + folds + both <= end:
-                number, row = number - both, "(double_row + 2 * classes)"
-            where = f"{row} * wide_{name} + {number} * STARTS + start"
-            reach = f"REACH({end}, {int(street.sequence[1 - player, k])})"
-            lines.append(f"        split({name}, {where}, rest_{name}, {reach});")
-        lines.append("    }")
-    return "\n".join(lines)
+    for k in reversed(range(len(street.player))):
+        below = [c for c in children(street, k) if terminal.get(c) != ""]
+        if terminal.get(k) == "":
+            continue
+        if k in terminal:
+            value = terminal[k]
+        elif k in after:
+            value = onward(after[k])
+        elif street.player[k] != player:
+            value = " + ".join(f"v{c}" for c in below)
+        elif own is None:
+            value = f"v{below[0]}"
+            for c in below[1:]:
+                value = f"fmaxf({value}, v{c})"
+        else:
+            value = " + ".join(f"{own(c)} * v{c}" for c in below)
+        lines.append(f"const float v{k} = {value};")
+    return lines
 
 
-def _tree_code(street: Street, player: int) -> list[str]:
+def tree_of_terminals(
+    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
+    of_class: bool = False,
+) -> list[str]:  # fmt: skip
+    """Returns `tree_code` with the values of terminals from products with ranges."""
+    terminals, lines = terminal_code(street, player, of_class), []
+    for line in tree_code(street, player, own, onward):
+        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
+        for name, code in terminals.items():
+            line = line.replace(f" {name}", f" {code}")
+        lines.append(line)
+    return lines
+
+
+def advantages(
+    street: Street, player: int, value: Code, before: Sequence[str], each: Sequence[str]
+) -> list[str]:
+    """Returns code that computes `mean`, the value of each of a player's nodes by its policy, from
+    the values of actions. Then comes `before` for the node, with its {path} and {first} plane, and
+    `each` for every action, with its {value}, {plane} and {number}."""
+    lines, numbers = [], action_numbers(street, player)
+    for k in decisions_of(street, player):
+        below = children(street, k)
+        mean = " + ".join(f"policy[{c - 1} * PLANE + at] * {value(c)}" for c in below)
+        first, path = (
+            f"{below[0] - 1} * PLANE + at",
+            f"{int(street.sequence[player, k])} * PLANE + at",
+        )
+        lines.append(f"mean = {mean};")
+        lines += [line.format(path=path, first=first) for line in before]
+        for c in below:
+            named = {"value": value(c), "plane": f"{c - 1} * PLANE + at", "number": numbers[c]}
+            lines += [line.format(**named) for line in each]
+    return lines
+
+
+def _update(street: Street, player: int, restricted: bool) -> str:
+    """Returns the kernel of a learner's tables; `restricted`: to a model at some nodes."""
+    numbers = action_numbers(street, player)
+    before = ["weight = averages * reach * path[{path}];"]
+    if restricted:
+        before.append("free = biased ? regrets * (1.0 - trust[{first}]) : regrets;")
+        each = ["regret[{plane}] += free * ({value} - mean);"]
+        named = ("free", ", const float* __restrict__ trust, const int biased")
+    else:
+        each = [
+            "next = regret[{plane}] + regrets * ({value} - mean);",
+            "regret[{plane}] = plus ? fmax(next, 0.0) : next;",
+        ]
+        named = ("next", ", const int plus")
+    each.append("strategy_sum[{plane}] += weight * policy[{plane}];")
+    code = advantages(street, player, lambda c: f"sum[{numbers[c]}]", before, each)
+    return filled(
+        UPDATE, PLAYER=player, ACTIONS=len(numbers), LOCAL=named[0], ARGUMENTS=named[1],
+        UPDATE=indented(code, 4),
+    )  # fmt: skip
+
+
+# --- public chance sampling
+
+
+def _public_up(street: Street, player: int) -> str:
     def onward(end: int) -> str:
         return f"below[row * starts_below + below_start[{end} * STARTS + start]]"
 
-    return tree_code(street, player, lambda node: f"o{node}", onward)
-
-
-def _lines(code: list[str], indent: int) -> str:
-    return "\n".join(" " * indent + line for line in code)
-
-
-def _up_code(street: Street, player: int) -> str:
     gains = action_numbers(street, player)
     write = f"gains[((size_t)chunk * {len(gains)} + g) * PLANE + at] = gain[g];"
-    marks = {
-        "NAME": f"up{player}",
-        "GAINS": len(gains),
-        "LOAD": _lines([f"const float o{c} = own[{c - 1} * PLANE + at];" for c in gains], 4),
-        "TREE": _lines(_tree_code(street, player), 12),
-        "ADD": _lines([f"gain[{g}] += v{c};" for c, g in gains.items()], 12),
-        "WRITE": f"    for (int g = 0; g < {len(gains)}; ++g) {write}",
-    }
-    return filled(_UP, marks)
+    return filled(
+        UP,
+        NAME=f"up{player}",
+        GAINS=len(gains),
+        LOAD=indented([f"const float o{c} = own[{c - 1} * PLANE + at];" for c in gains], 4),
+        TREE=indented(tree_code(street, player, lambda node: f"o{node}", onward), 12),
+        ADD=indented([f"gain[{g}] += v{c};" for c, g in gains.items()], 12),
+        WRITE=f"    for (int g = 0; g < {len(gains)}; ++g) {write}",
+    )
 
 
-def _update_code(street: Street, player: int) -> str:
-    gains = action_numbers(street, player)
-    code = []
-    for k in _decisions(street, player):
-        below, line = children(street, k), int(street.sequence[player, k])
-        mean = " + ".join(f"policy[{c - 1} * PLANE + at] * gain[{gains[c]}]" for c in below)
-        code.append(f"mean = {mean};")
-        code.append(f"weight = averages * reach * path[{line} * PLANE + at];")
-        trust = f"trust[{below[0] - 1} * PLANE + at]"
-        code.append(f"free = biased ? regrets * (1.0 - {trust}) : regrets;")
-        for c in below:
-            plane = f"{c - 1} * PLANE + at"
-            code.append(f"regret[{plane}] += free * (gain[{gains[c]}] - mean);")
-            code.append(f"sums[{plane}] += weight * policy[{plane}];")
-    marks = {"NAME": f"update{player}", "GAINS": len(gains), "CODE": _lines(code, 4)}
-    return filled(_UPDATE, marks)
+def public_source(street: Street, starts: int, buckets: int) -> str:
+    """Returns the kernels of a street of public chance sampling."""
+    nodes = [k for k, actor in enumerate(street.player.tolist()) if actor >= 0]
+    code = match_code(street, nodes, lambda c: f"regret[{c - 1} * PLANE + at]", True)
+    match = filled(MATCH, ARGUMENTS=RESTRICTED_ARGUMENTS, BEGIN=RESTRICTED, MATCH=indented(code, 4))
+    parts = [WORDS, WIDEN, HALVES, MEETINGS, STREET, match]
+    parts += [spread_source(street), PASS_REACH]
+    parts += [_public_up(street, player) for player in (0, 1)]
+    parts += [_update(street, player, True) for player in (0, 1)]
+    return filled("".join(parts), TABLE="double", STARTS=starts, ROWS=buckets, HOLDINGS=N_HOLDINGS)
 
 
-def street_source(street: Street, starts: int, buckets: int) -> str:
-    """Returns the source of the kernels of one street."""
-    marks = {
-        "STARTS": starts,
-        "BUCKETS": buckets,
-        "POLICIES": _policy_code(street),
-        "SPREAD": _spread_code(street),
-    }
-    players = [make(street, player) for make in (_up_code, _update_code) for player in (0, 1)]
-    return filled(_KERNELS, marks) + "".join(players)
+# --- exact values
+
+
+def exact_source(street: Street, starts: int, rows: int, player: int, best: bool) -> str:
+    """Returns the kernels of a street for a player's values; `best`: of a best response."""
+
+    def onward(end: int) -> str:
+        where = f"below_start[{end} * STARTS + start]"
+        return f"scale * below[((size_t)board * HOLDINGS + q) * starts_below + {where}]"
+
+    def own(node: int) -> str:
+        return f"own[(size_t){node} * STARTS]"
+
+    columns = range_columns(street, player)
+    parts = [WORDS, WIDEN, HALVES, STREET, EXACT_SHOWDOWNS, EXACT_BOARDS]
+    parts += [stake_code(street, player), TERMINALS, EXACT_UP]
+    tree = tree_of_terminals(street, player, None if best else own, onward)
+    return filled(
+        "".join(parts), TABLE="float", STARTS=starts, ROWS=rows, HOLDINGS=N_HOLDINGS,
+        COLUMN=round_up(starts), SHOWDOWNS=len(columns.showdowns), FOLDS=len(columns.folds),
+        CARDS=N_CARDS, SUMS=SUMS, NODES=len(street.player), TREE=indented(tree, 8),
+    )  # fmt: skip
+
+
+# --- CFR-BR
+
+
+def cfr_br_source(
+    street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int,
+    buckets: int = 0, model_rows: int = 0, fixed: bool = False,
+) -> str:  # fmt: skip
+    """Returns all kernels of a street; `single`: for tables in single precision; `parts`: numbers
+    in half precision for each probability of a range, 1 or 2; `buckets`: to which regrets are
+    shrunk, 0 if they are not; `model_rows`: of the model that the opponent follows in part, 0 if
+    there is none; `fixed`: only those of a seat that learns nothing."""
+    nodes = [k for player in (0, 1) for k in decisions_of(street, player)]
+    shrunk = " + weight * prior[{} * PRIOR_PLANE + of]" if buckets else ""
+
+    def regret(c: int) -> str:
+        return f"(double)regret[{c - 1} * PLANE + at]{shrunk.format(c - 1)}"
+
+    begin = (PRIOR_ARGUMENTS, PRIOR) if buckets else ("", "")
+    match = indented(match_code(street, nodes, regret), 4)
+    code = [
+        WORDS,
+        STREET,
+        filled(MATCH, ARGUMENTS=begin[0], BEGIN=begin[1], MATCH=match),
+        BY_HOLDING,
+    ]
+    if buckets:
+        code.insert(2, filled(PRIOR_PLANE, BUCKETS=buckets))
+    sizes = {"TABLE": "float" if single else "double", "STARTS": starts, "ROWS": rows}
+    code = [filled(part, HOLDINGS=holdings, **sizes) for part in code]
+    last = len(street.onward) == 0
+    if last and not fixed:
+        columns = range_columns(street, 0)
+        rest = " + widen(rests[range_at + (c)]) / 2048.f" if parts == 2 else ""
+        matrices = WIDEN + MATRICES + LAST_COLUMNS_MACROS + TERMINALS
+        code.append(
+            filled(
+                matrices,
+                CARDS=N_CARDS,
+                SUMS=SUMS,
+                CHUNK=CHUNK,
+                SHOWDOWNS=len(columns.showdowns),
+                FOLDS=len(columns.folds),
+                SHARED=columns.shared,
+                COLUMN=round_up(starts),
+                REST=rest,
+            )
+        )
+        code += [stake_code(street, player, " * units[start]") for player in (0, 1)]
+    for player in (0, 1):
+        for pure in (False,) if fixed else (False, True):
+            if last and not fixed:
+                code.append(ranges_source(street, player, pure, parts, model_rows))
+            elif not last:
+                code.append(folds_source(street, player, pure))
+        if not fixed:
+            code += [_best(street, player), _value(street, player), _update(street, player, False)]
+            code += [_learn_prior(street, player)] if buckets else []
+    return "".join(code if last else [*code, DOWN])
+
+
+def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list[str]:
+    """Returns `tree_code` with the columns of the street's kernels."""
+
+    def onward(end: int) -> str:
+        return f"scale * onward[below_start[{end} * STARTS + start]]"
+
+    if len(street.onward) == 0:
+        return tree_of_terminals(street, player, own, onward, own is not None)
+    lines = [line.replace("-fold(", "fold(") for line in tree_code(street, player, own, onward)]
+    macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
+    return [macro, *(line.replace("fold(", "column_of(") for line in lines)]
+
+
+def _learn_prior(street: Street, player: int) -> str:
+    numbers = action_numbers(street, player)
+    each = ["sum[{number}] += {value} - mean;"]
+    gain = advantages(
+        street, player, lambda c: f"action_values[{numbers[c]} * PLANE + at]", (), each
+    )
+    slots = {c: f"prior[{c - 1} * PRIOR_PLANE + to]" for c in numbers}
+    move = [f"{slots[c]} += rate * (sum[{a}] / count - {slots[c]});" for c, a in numbers.items()]
+    return filled(
+        LEARN_PRIOR, PLAYER=player, ACTIONS=len(numbers), GAIN=indented(gain, 8),
+        MOVE=indented(move, 4),
+    )  # fmt: skip
+
+
+def _best(street: Street, player: int) -> str:
+    choices = []
+    for j, k in enumerate(decisions_of(street, player)):
+        first, *others = children(street, k)
+        choice, best = "0", f"v{first}"
+        for a, c in enumerate(others, 1):
+            choice = f"(v{c} > {best} ? {a} : {choice})"
+            best = f"fmaxf({best}, v{c})"
+        choices.append(f"choices |= (unsigned)({choice}) << {BITS * j};")
+    code = [*_tree(street, player, None), *choices]
+    arguments, find = LAST_COLUMNS_ARGUMENTS, LAST_COLUMNS
+    if len(street.onward):
+        columns = len(columns_of(street, player).folds)
+        arguments, find = FOLD_COLUMNS_ARGUMENTS, filled(FOLD_COLUMNS, COLUMNS=columns)
+    return filled(BEST, PLAYER=player, ARGUMENTS=arguments, FIND=find, TREE=indented(code, 4))
+
+
+def _value(street: Street, player: int) -> str:
+    numbers = action_numbers(street, player)
+    arguments, each = CLASS_COLUMNS_ARGUMENTS, EACH_CLASS
+    if len(street.onward):
+        columns = len(columns_of(street, player).folds)
+        arguments, each = FOLD_COLUMNS_ARGUMENTS, filled(EACH_HOLDING, COLUMNS=columns)
+    return filled(
+        filled(VALUE, ARGUMENTS=arguments, EACH=each),
+        PLAYER=player,
+        ACTIONS=len(numbers),
+        LOAD=indented([f"const float o{c} = policy[{c - 1} * PLANE + at];" for c in numbers], 4),
+        TREE=indented(_tree(street, player, lambda c: f"o{c}"), 12),
+        ADD=indented([f"sum[{j}] += v{c};" for c, j in numbers.items()], 12),
+    )

@@ -18,18 +18,10 @@ import numpy as np
 
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
-from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
-from counterplay.poker.vector.cuda_columns import (
-    SOURCE,
-    SUMS,
-    TERMINALS,
-    filled,
-    range_columns,
-    round_up,
-    stake_code,
-    tree_of_terminals,
-)
-from counterplay.poker.vector.cuda_source import EXACT_STREET, EXACT_VALUES
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.vector.cuda_boards import by_start, link_starts, payoff_by_start
+from counterplay.poker.vector.cuda_columns import SUMS, range_columns, round_up
+from counterplay.poker.vector.cuda_source import exact_source
 from counterplay.poker.vector.flop_boards import FlopBoards
 from counterplay.poker.vector.flop_values import PreparedQuery as ExactQuery
 from counterplay.poker.vector.holding_classes import (
@@ -59,20 +51,6 @@ class FlopClasses(NamedTuple):
     river_classes: np.ndarray
 
 
-def _street_code(street: Street, player: int, best: bool) -> str:
-    """Returns the betting of a street as code for a holding's value on a board."""
-
-    def onward(end: int) -> str:
-        where = f"below_start[{end} * STARTS + start]"
-        return f"scale * below[((size_t)board * HOLDINGS + q) * starts_below + {where}]"
-
-    def own(node: int) -> str:
-        return f"own[(size_t){node} * STARTS]"
-
-    lines = tree_of_terminals(street, player, None if best else own, onward)
-    return "\n".join(" " * 8 + line for line in lines)
-
-
 class _DeviceStreet:
     """A street on the device, with the starts `used` that the opponent reaches."""
 
@@ -87,25 +65,14 @@ class _DeviceStreet:
             round_up(self.starts),
             (len(columns.showdowns), len(columns.folds)),
         )
-        path = _by_start(query.opponent.path[k], self.used)
+        path = by_start(query.opponent.path[k], self.used)
         path = path[:, :, [*columns.showdowns, *columns.folds]].transpose(0, 2, 1)
-        policy = _by_start(query.own.policy[k], self.used).transpose(0, 2, 1)
-        payoff = street.payoff[player].transpose(1, 0, 2).reshape(len(street.player), -1)
-        arrays = (path, policy, payoff[:, self.used])  # codes, sequences or nodes, starts
+        policy = by_start(query.own.policy[k], self.used).transpose(0, 2, 1)
+        payoff = payoff_by_start(street, player, self.used)
+        arrays = (path, policy, payoff)  # codes, sequences or nodes, starts
         self.path, self.policy, self.payoff = (device.put(self.padded(one)) for one in arrays)
-        marks = {
-            "STARTS": self.starts,
-            "COLUMN": self._column,
-            "SHOWDOWNS": len(columns.showdowns),
-            "FOLDS": len(columns.folds),
-            "CARDS": N_CARDS,
-            "SUMS": SUMS,
-            "NODES": len(street.player),
-            "STAKES": stake_code(street, player),
-            "TREE": _street_code(street, player, query.best),
-        }
         self.kernel = device.compile(
-            filled(SOURCE + EXACT_STREET + TERMINALS + EXACT_VALUES, marks)
+            exact_source(street, self.starts, path.shape[0], player, query.best)
         )
         self._spread, self._up = self.kernel("spread"), self.kernel("up")
 
@@ -195,14 +162,6 @@ def _reached_starts(
     return [reached.reshape(-1) for reached in starts]
 
 
-def _by_start(path: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Returns [codes, starts, columns] from [groups, codes, columns * LANES]."""
-    groups, codes, width = path.shape
-    by_lane = path.reshape(groups, codes, width // LANES, LANES).transpose(1, 0, 3, 2)
-    starts: np.ndarray = by_lane.reshape(codes, groups * LANES, width // LANES)[:, used]
-    return starts
-
-
 class _DeviceQuery:
     """The turn and the river of one query on the device."""
 
@@ -211,24 +170,14 @@ class _DeviceQuery:
         reached = _reached_starts(query.streets, query.opponent, other)
         self.turn = _DeviceStreet(device, turn, query, 2, reached[2])
         self.river = _DeviceStreet(device, river, query, 3, reached[3])
-        ends = len(turn.onward)
-        # the river's start after onward end e of a turn's start, both among the used ones
-        number = np.full(river.public_node.shape[0] * LANES, len(self.river.used))  # value 0
-        number[self.river.used] = np.arange(len(self.river.used))
-        group, lane = np.divmod(self.turn.used, LANES)
-        below = np.array([number[(group * ends + e) * LANES + lane] for e in range(ends)])
-        above = np.zeros(self.river.starts, dtype=np.int32)
-        path = _by_start(query.opponent.path[2], self.turn.used)
-        path = path[:, :, turn.sequence[other, turn.onward]]
-        down = np.zeros((path.shape[0], self.river.starts), dtype=np.float32)
-        for e in range(ends):
-            above[below[e]] = np.arange(len(self.turn.used))
-            down[:, below[e]] = path[:, :, e]
-        above[-1], down[:, -1] = 0, 0.0
-        added = [(0, 0), (0, self.turn.starts - len(self.turn.used))]
-        below = np.pad(below, added, constant_values=len(self.river.used))
-        self.down, self.above = device.put(down), device.put(above)
-        self.below = device.put(below.astype(np.int32))
+        link = link_starts(turn, self.turn.used, river, self.river.used, opening=False)
+        path = by_start(query.opponent.path[2], self.turn.used)
+        down = path[:, link.above, turn.sequence[other, link.node]]
+        missing, pad = len(self.river.used), self.turn.starts - len(self.turn.used)  # of value 0
+        below = np.where(link.below < 0, missing, link.below)
+        below = np.pad(below, [(0, 0), (0, pad)], constant_values=missing).astype(np.int32)
+        self.below, self.above = device.put(below), device.put(np.pad(link.above, (0, 1)))
+        self.down = device.put(self.river.padded(down))
 
 
 class DeviceTraversal:

@@ -26,6 +26,7 @@ from counterplay.poker.vector.flop_sums import (
     FlopSample,
     control_variate,
     cpu_hours,
+    have_names,
     sample_flops,
     stored_flops,
     sum_all_flops,
@@ -75,6 +76,8 @@ def vector_values(
     with progress_bar(progress) as progress:
         if flops is None:
             return sum_all_flops(prepared, device, progress, traverse)
+        if have_names(prepared) and any(query.policies for query in queries):
+            traverse = stored_flops(prepared, device, traverse)  # asked again, it goes on
         if known is None or not any(query.best for query in prepared):
             samples = sample_flops(prepared, flops, seed, progress, traverse)
             return [sample.estimate() for sample in samples]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import no_progress, progress_bar
+from counterplay.core.forms.game import Evaluator
 from counterplay.poker.holdem.table import form_table
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
@@ -29,10 +29,7 @@ class FlopEvaluator(BoardEvaluator):
     def immediate(self) -> bool:
         return True
 
-    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
-        if options:
-            raise BadParameter(f"{next(iter(options))}: {self.game.name} is measured as a whole")
-        return False
+    check = Evaluator.check
 
     def values(self, queries: Sequence[ValueQuery], **options: Any) -> list[float]:
         progress = options.pop("progress", no_progress)

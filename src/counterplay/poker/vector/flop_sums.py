@@ -42,15 +42,14 @@ def sum_all_flops(
     queries: list[PreparedQuery], device: bool, progress: ShareCallback, traverse: Traversal
 ) -> list[float]:
     """Returns the exact game value of each query."""
-    # a function has no hash, unless its author names a version
-    by_function = any(not one.version for query in queries for one in query.query.policies)
-    draft = flops_draft(queries, device) if queries[0].full and not by_function else None
+    named = have_names(queries)
+    draft = flops_draft(queries, device) if queries[0].full and named else None
     totals, done = _read_draft(draft, queries)
     left = np.flatnonzero(~done).tolist()
     if not device and len(left) > 100:
         hours = cpu_hours(len(queries)) * len(left) / len(done)
         kept = "finished flops are stored, and the same call continues from them"
-        if by_function:
+        if not named:
             kept = "nothing is stored, since a policy without a version has no name"
         warnings.warn(
             f"traversing {len(left):,} flops takes about {hours:.0f} hours on {cores()} "
@@ -74,6 +73,12 @@ def sum_all_flops(
     return results
 
 
+def have_names(queries: Sequence[PreparedQuery]) -> bool:
+    """Returns whether values can be stored: a function has no hash, unless its author names a
+    version."""
+    return all(one.version for query in queries for one in query.query.policies)
+
+
 def flop_store() -> Store:
     """Returns the store of values of flops."""
     return cached_store("exact-values", "counterplay.poker.vector")
@@ -91,7 +96,8 @@ def flops_recipe(queries: list[PreparedQuery], device: bool) -> dict[str, Any]:
     def hashed(table: Played) -> list[str]:
         if isinstance(table, VectorPolicy):
             return ["policy", table.name, table.version]
-        arrays = (*table.cards, table.first_row, table.carry, table.policy)
+        cards = (array for array in table.cards if array is not None)
+        arrays = (*cards, table.first_row, table.carry, table.policy)
         for array in arrays:
             if id(array) not in hashes:
                 hashes[id(array)] = digest(array)
@@ -258,7 +264,7 @@ def flop_sample(query: PreparedQuery, strata: list[tuple[np.ndarray, float]]) ->
 
 def stored_flops(queries: list[PreparedQuery], device: bool, traverse: Traversal) -> Traversal:
     """Returns a traversal that reads the values of flops from the cache folder, or puts them there:
-    for a player that others are measured beside."""
+    for a player that others are measured beside, and for policies that are slow to ask."""
     recipe = flops_recipe(queries, device)
     shape = {f"value{k}": (query.groups, N_HOLDINGS, LANES) for k, query in enumerate(queries)}
 

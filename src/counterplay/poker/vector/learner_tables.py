@@ -279,7 +279,7 @@ def _slots(street: Street, rows: int, form: Any) -> Iterator[tuple[tuple[Any, ..
 def slot_values(streets: tuple[Street, ...], blocks: Sequence[np.ndarray], form: Any) -> np.ndarray:
     """Returns float64[n_slots]: the numbers of blocks [groups, rows, nodes * LANES] in the slots of
     a game's form."""
-    out = np.zeros(form.n_slots)
+    out = np.zeros(int(form.first[-1]))
     for street, block in zip(streets, blocks, strict=True):
         groups, rows = block.shape[:2]
         by_lane = block.reshape(groups, rows, len(street.player), LANES)

@@ -33,6 +33,9 @@ from counterplay.poker.vector.traversal import BoardLevel, PlainSeat
 
 BATCH = 1_024  # boards times public nodes of a call
 TOLERANCE = 1e-5  # of a sum of probabilities, which are divided by it
+#: That of short numbers, by the name of their type, which is about five roundings.
+TOLERANCES = {"float16": 0.005, "bfloat16": 0.04}
+SAME = 1e-3  # how much two answers to the same question may differ
 _LANES = index(LANES)
 _FULL = 52
 #: What makes the array of boards, by the name of its library.
@@ -84,6 +87,7 @@ class VectorPolicy:
         self._function, self._arrays, self._device = function, arrays, device
         self._lock = threading.Lock()  # a function of the user is called by one thread at a time
         self._warned = False
+        self._repeated: set[int] = set()  # streets on which a question was asked twice
         try:
             self._library = import_module(arrays)
         except ImportError:
@@ -102,8 +106,14 @@ class VectorPolicy:
             answer = call_user_code(self._function, self.name, given, betting)
             self.calls += 1
             self._report(min(1.0, (self.calls - self._first) / self._total))
+        return self._checked(answer, boards, betting, possible)
+
+    def _checked(
+        self, answer: Any, boards: np.ndarray, betting: Sequence[Betting],
+        possible: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
         try:
-            shares = _as_numpy(answer)
+            shares, tolerance = _as_numpy(answer)
         except (TypeError, ValueError):
             raise BadStrategy(
                 f"{self.name} returned {shown(answer)}, which is no array of numbers"
@@ -120,15 +130,41 @@ class VectorPolicy:
         if possible is not None:
             live &= possible
         shares = np.where(live[:, :, None], shares, 0.0)
-        return self._normalised(shares, live, boards, betting)
+        return self._normalised(shares, live, boards, betting, tolerance)
+
+    def check_repeats(
+        self, boards: np.ndarray, betting: Sequence[Betting], answer: np.ndarray,
+        possible: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Asks the first question of each street once more, beside the calls that are counted: a
+        policy that draws, or a network that still drops out, has no exact value."""
+        street = betting[0].round
+        with self._lock:
+            if street in self._repeated:
+                return
+            self._repeated.add(street)
+            given = _ARRAYS[self._arrays](self._library, boards, self._device)
+            again = call_user_code(self._function, self.name, given, betting)
+        difference = np.abs(self._checked(again, boards, betting, possible) - answer)
+        if difference.max() > SAME:
+            k, h, action = (
+                int(at) for at in np.unravel_index(difference.argmax(), difference.shape)
+            )
+            raise BadStrategy(
+                f"{self.name} answers the same question differently: the probability of "
+                f"{ACTIONS[action]} with holding {h} on board {boards[k].tolist()} after "
+                f"{betting[k].history!r} changed by {difference.max():.3g}; a policy returns "
+                f"probabilities, the same in every call"
+            )
 
     def _normalised(
-        self, shares: np.ndarray, live: np.ndarray, boards: np.ndarray, betting: Sequence[Betting]
-    ) -> np.ndarray:
+        self, shares: np.ndarray, live: np.ndarray, boards: np.ndarray, betting: Sequence[Betting],
+        tolerance: float,
+    ) -> np.ndarray:  # fmt: skip
         legal = np.array([[action in state.actions() for action in ACTIONS] for state in betting])
         total = np.where(legal[:, None], shares, 0.0).sum(axis=2)
-        wrong = ~(shares >= 0.0).all(axis=2) | (live & ~(np.abs(total - 1.0) <= TOLERANCE))
-        wrong |= (np.where(legal[:, None], 0.0, shares) > TOLERANCE).any(axis=2)
+        wrong = ~(shares >= 0.0).all(axis=2) | (live & ~(np.abs(total - 1.0) <= tolerance))
+        wrong |= (np.where(legal[:, None], 0.0, shares) > tolerance).any(axis=2)
         if wrong.any():
             k, h = (int(at[0]) for at in np.nonzero(wrong))
             state = betting[k]
@@ -192,12 +228,15 @@ def _first_batched(tree: BettingTree) -> int:
     return 1 if tree.rules.n_streets == 2 else 2
 
 
-def _as_numpy(answer: Any) -> np.ndarray:
-    """Returns an array of any library as float64."""
+def _as_numpy(answer: Any) -> tuple[np.ndarray, float]:
+    """Returns an array of any library as float64, and the tolerance of its sums."""
+    kind = str(getattr(answer, "dtype", "")).rpartition(".")[2]  # PyTorch says torch.float16
+    if kind == "bfloat16" and hasattr(answer, "float"):  # NumPy has no such type
+        answer = answer.float()
     for step in ("detach", "cpu", "get"):  # PyTorch: without its graph, off the device; CuPy
         if not isinstance(answer, np.ndarray | dict) and hasattr(answer, step):
             answer = getattr(answer, step)()
-    return np.asarray(answer, dtype=np.float64)
+    return np.asarray(answer, dtype=np.float64), TOLERANCES.get(kind, TOLERANCE)
 
 
 @jit
@@ -296,6 +335,7 @@ class PolicySeat(PlainSeat):
             )
             for low in range(0, len(states), batch)
         ]
+        self._policy.check_repeats(cards[:batch], states[:batch], answers[0], self._chance.possible)
         by_board = np.concatenate(answers).reshape(len(boards), len(nodes), -1, len(ACTIONS))
         return {board.cards: answer for board, answer in zip(boards, by_board, strict=True)}
 

@@ -65,15 +65,15 @@ class PublicSampling(SamplingSolver):
 
     def __init__(
         self,
-        game: Game,
+        problem: Problem,
         seed: int,
-        problem: Problem | None = None,
         *,
         averaging: str = "linear",
         threads: int = 1,
         backend: str = "cpu",
         batch: int = BATCH,
     ) -> None:
+        game = problem.game
         if not self.plays(game):
             raise BadParameter(
                 f"{self.name} traverses the boards of hold'em, and {game.name} has none; use "
@@ -96,7 +96,7 @@ class PublicSampling(SamplingSolver):
                 raise BadParameter(
                     "with backend=cuda all processors deal boards; leave out threads"
                 )
-        super().__init__(game, seed, problem, threads, **options)
+        super().__init__(problem, seed, threads, **options)
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         if not self._device:

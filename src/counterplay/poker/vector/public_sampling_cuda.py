@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import whole_number
-from counterplay.core.kernels.device import Device
+from counterplay.core.kernels.device import Device, check_memory
 from counterplay.core.parallel.pool import Algorithm, PoolProgress, Worker, WorkerPool
+from counterplay.poker.vector.cuda_boards import link_starts, payoff_by_start, used_starts
 from counterplay.poker.vector.cuda_columns import (
-    SOURCE,
     Products,
     action_numbers,
     children,
@@ -27,7 +27,7 @@ from counterplay.poker.vector.cuda_columns import (
     multiply,
     round_up,
 )
-from counterplay.poker.vector.cuda_source import street_source
+from counterplay.poker.vector.cuda_source import public_source
 from counterplay.poker.vector.holding_classes import (
     MAX_CLASSES,
     BoardSource,
@@ -47,6 +47,13 @@ def check_batch(batch: Any) -> int:
     return whole_number(batch, 1, MOST_BOARDS, "batch")
 
 
+def _plane_bytes(street: Street, buckets: int) -> int:
+    """Returns the size of a street's tables, policies and paths."""
+    starts, actions = len(used_starts(street)), len(street.player) - 1
+    paths = int(street.n_sequences.sum() + street.n_sequences.max())
+    return starts * buckets * (actions * (2 * 8 + 2 * 4) + paths * 4)
+
+
 class _LearnerStreet:
     """One street on the device: its kernels, its part of the tables, and links to the next
     street."""
@@ -55,10 +62,10 @@ class _LearnerStreet:
         self, device: Device, street: Street, buckets: int, rows: InfosetRows, before: int
     ) -> None:
         node = street.public_node.transpose(0, 2, 1).reshape(-1, len(street.player))
-        self.used = np.flatnonzero(node[:, 0] >= 0)
-        node_count, node = len(node), node[self.used]
+        self.used = used_starts(street)
+        node = node[self.used]
         self.street, self.buckets, self.starts = street, buckets, len(self.used)
-        self.kernel = device.compile(SOURCE + street_source(street, self.starts, buckets))
+        self.kernel = device.compile(public_source(street, self.starts, buckets))
         self.size = (len(street.player) - 1) * buckets * self.starts
         self.part = slice(before, before + self.size)  # of the tables
         self.slots = np.empty((len(street.player) - 1, buckets, self.starts), dtype=np.int64)
@@ -74,8 +81,7 @@ class _LearnerStreet:
         self.counts = [columns.counts for columns in every]
         self.payoff = []
         for player, columns in enumerate(every):
-            payoff = np.abs(street.payoff[player][:, columns.terminals]).transpose(1, 0, 2)
-            payoff = payoff.reshape(len(columns.terminals), node_count)[:, self.used]
+            payoff = np.abs(payoff_by_start(street, player, self.used)[columns.terminals])
             self.payoff.append(device.put(payoff.astype(np.float32)))
         self.across = -(-self.starts // THREADS)
 
@@ -87,24 +93,10 @@ class _LearnerStreet:
         self.model_path = plane(int(street.n_sequences.max()))
 
     def link(self, device: Device, after: _LearnerStreet, first: bool) -> None:
-        """Links the starts of the next street to the onward ends of this one. `first`: after the
-        first street every onward end has a lane."""
-        ends = len(self.street.onward)
-        number = np.full(after.street.public_node.shape[0] * after.street.public_node.shape[2], -1)
-        number[after.used] = np.arange(after.starts)
-        lanes = self.street.public_node.shape[2]
-        above, end = np.empty(after.starts, np.int32), np.empty(after.starts, np.int32)
-        below = np.empty((ends, self.starts), np.int32)
-        for e in range(ends):
-            if first:
-                start = number[e : e + 1]
-            else:
-                group, lane = np.divmod(self.used, lanes)
-                start = number[(group * ends + e) * lanes + lane]
-            below[e], above[start], end[start] = start, np.arange(self.starts), e
-        node = self.street.onward[end]
-        self.below, self.above = device.put(below), device.put(above)
-        sequence = self.street.sequence[:, node].astype(np.int32)
+        """Links the starts of the next street to those of this one, which is the `first`."""
+        link = link_starts(self.street, self.used, after.street, after.used, first)
+        self.below, self.above = device.put(link.below), device.put(link.above)
+        sequence = self.street.sequence[:, link.node].astype(np.int32)
         self.sequence = [device.put(sequence[j]) for j in (0, 1)]
 
 
@@ -124,6 +116,8 @@ class DevicePool(WorkerPool):
         self.device = device or Device()
         self.source = source
         self.streets: list[_LearnerStreet] = []
+        needed = sum(map(_plane_bytes, streets, counts))
+        check_memory(self.device, needed, "mccfr-public")
         before = 0
         with self.device.stream:
             for street, buckets in zip(streets, counts, strict=True):
@@ -184,11 +178,11 @@ class DevicePool(WorkerPool):
         assert restriction is not None
         for street in self.streets:
             fixed, trust = self.model(street)
-            street.kernel("set_policies")(
+            street.kernel("match_regrets")(
                 (street.across, street.buckets), (THREADS,),
-                (self.regret[street.part], fixed, trust, np.int32(restriction.restricted),
-                 np.int32(restriction.per_hand), street.policy, street.own, *street.path,
-                 street.model_path),
+                (self.regret[street.part], street.policy, *street.path, street.own,
+                 street.model_path, fixed, trust, np.int32(restriction.restricted),
+                 np.int32(restriction.per_hand)),
             )  # fmt: skip
 
     def model(self, street: _LearnerStreet) -> tuple[Any, Any]:
@@ -300,9 +294,8 @@ class _BatchTraversal:
         biased = player == restriction.restricted and not restriction.per_hand
         street.kernel(f"update{player}")(
             (street.across, street.buckets), (THREADS,),
-            (gained, own_reach, street.policy, street.path[player], pool.model(street)[1],
-             np.int32(biased), np.int32(chunks), np.float64(regret_weight),
-             np.float64(average_weight),
-             pool.regret[street.part], pool.sums[street.part]),
+            (gained, own_reach, street.policy, street.path[player], np.int32(chunks),
+             np.float64(regret_weight), np.float64(average_weight), pool.model(street)[1],
+             np.int32(biased), pool.regret[street.part], pool.sums[street.part]),
         )  # fmt: skip
         return root

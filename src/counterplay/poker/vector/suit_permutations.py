@@ -147,6 +147,6 @@ def check_suits(cards: Cards) -> None:
     if broken or any(_breaks_symmetry(table, masks, swap, suits) for table, masks in tables):
         raise BadParameter(
             "this card abstraction tells suits apart, and only one of suit-isomorphic boards is "
-            "traversed"
+            "traversed; give suit-isomorphic holdings the same bucket"
         )
     _symmetric[id(cards.early)] = cards.early

@@ -164,7 +164,7 @@ class Step(NamedTuple):
     regrets: float = 1.0  # its weight in the regrets
     average: float = 1.0  # and in the average
     plus: bool = False  # regret matching+: negative regrets become zero
-    prior: float = 0.0  # its weight in the mean regrets of buckets (`trunk.py`)
+    prior: float = 0.0  # its weight in the mean regrets of buckets (`adversary.py`)
 
 
 class LearnerSeat(_RowSeat):
