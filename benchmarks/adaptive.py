@@ -6,6 +6,7 @@ Plays 20,000 hands against each opponent with each seed, and the equilibrium on 
 Every match is a piece in a folder (--pieces); an interrupted command continues.
 Writes benchmarks/adaptive.csv, a row for each claim, and adaptive_curve.csv, means by 500 hands.
 Winnings are luck-adjusted (AIVAT), which leaves their mean as it is; intervals are 95%, over seeds.
+`--field`: matches of 3,000 hands against a field of weak opponents instead (`adaptive_field.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from benchmarks import adaptive_field
 from benchmarks.measure import write_rows
 from counterplay.core.evaluation.exact import best_response, expected_value
 from counterplay.core.forms.registry import load
@@ -301,9 +303,15 @@ def main() -> None:
     parser.add_argument("--cases", default="", help="names, by ;")
     parser.add_argument("--pieces", type=Path, default=HERE / "adaptive.pieces")
     parser.add_argument("--out", type=Path, default=HERE / "adaptive.csv")
+    parser.add_argument("--field", action="store_true", help="the field of weak opponents")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--hands", type=int, default=adaptive_field.HANDS, help="with --field")
     options = parser.parse_args()
+    if options.field:
+        adaptive_field.main(options)
+        return
     cases = [case for case in CASES if not options.cases or case.name in options.cases.split(";")]
-    seeds = list(range(FIRST_SEED, FIRST_SEED + options.seeds))
+    seeds = list(range(options.first_seed, options.first_seed + options.seeds))
     started = time.time()
     prior = portfolio(GAME, progress=lambda share, what: print(f"{share:4.0%} {what}"))
     HandLuckAdjustment(prior.game, bot("poki"), HANDS).adjusted(

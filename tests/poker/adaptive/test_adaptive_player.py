@@ -215,15 +215,17 @@ def test_blocks_say_what_it_thinks() -> None:
 def test_a_bandit_needs_to_be_sure() -> None:
     arms = [
         ArmStatistics(EQUILIBRIUM),
-        ArmStatistics("one", gain=0.5),
-        ArmStatistics("two", gain=0.05),
+        ArmStatistics("one", gain=0.5, error=0.6),
+        ArmStatistics("two", gain=0.05, error=0.1),
+        ArmStatistics("three", gain=1.0),  # nothing is known of its error
     ]
-    assert choose(arms, 10, 0)[0] == 0  # a model from ten hands
-    assert choose(arms, 5_000, 0)[0] == 1
+    assert choose(arms, 0)[0] == 0
+    arms[1].error = 0.1
+    assert choose(arms, 0)[0] == 1
     rng = np.random.default_rng(1)
-    for gain in rng.normal(-2.0, 1.0, 20_000):  # what hands say outweighs the model
+    for gain in rng.normal(-2.0, 1.0, 20_000):  # what hands say outweighs the hypotheses
         arms[1].add(gain)
-    assert choose(arms, 5_000, 1)[0] == 0
+    assert choose(arms, 1)[0] == 0
 
 
 def test_words() -> None:
@@ -328,7 +330,7 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         (lambda: cp.portfolio("kuhn"), "hold'em"),
         (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
         (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),
-        (lambda: small_portfolio().without("nobody"), "unknown member"),
+        (lambda: small_portfolio().without("nobody"), "unknown player"),
         (lambda: list(cp.play_adaptive("probe", 10, player=player(), every=11)), "one block"),
     ],
 )

@@ -2,12 +2,12 @@
 portfolio and the learnt response.
 
 The gain of an arm is its payoff per hand above that of the equilibrium. Two estimates of it are
-combined by their precision. The model's, gain ~ N(g, τ² + s²/n), is the gain g against the model of
-the opponent learnt from n hands: low variance, biased by the error of the model. Importance
-sampling over all hands since the arm exists (`OffPolicyEstimator`): unbiased, high variance. An arm
-is eligible when its gain is above 0 by more than one standard deviation, and the best of these
-plays; the gain of the equilibrium is 0, so that it plays when no arm is eligible. Since every hand
-is evidence for every arm, there is no exploration.
+combined by their precision. The mean over what the opponent may be (`posterior.py`): low variance,
+biased where none of the hypotheses is right. Importance sampling over all hands since the arm
+exists (`OffPolicyEstimator`): unbiased, high variance. An arm is eligible when its gain is above 0
+by more than one standard deviation, and the best of these plays; the gain of the equilibrium is 0,
+so that it plays when no arm is eligible. Since every hand is evidence for every arm, there is no
+exploration.
 
 `OffPolicyEstimator`: the payoff that each of k strategies would have had in a hand played by one of
 them (Bowling, Johanson, Burch & Szafron 2008; Bard et al. 2013). Importance sampling over our own
@@ -51,8 +51,6 @@ from counterplay.poker.models.predict import (
     strategy_stack,
 )
 
-MODEL_ERROR = 0.08  # τ, sb/h: of a model learnt from unlimited hands
-HAND_ERROR = 4.5  # s, sb: of a model learnt from one hand
 PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # prior of the variance of importance sampling
 CAUTION = 1.0  # standard deviations
 STAY = 0.03  # sb/h by which another arm must be better to replace the current one
@@ -63,7 +61,8 @@ class ArmStatistics:
     """The estimates of the gain of one arm."""
 
     name: str
-    gain: float = 0.0  # over the equilibrium, by the model
+    gain: float = 0.0  # over the equilibrium, the mean of the hypotheses
+    error: float = float("inf")  # its standard deviation
     n: float = 0.0  # hands with an importance-sampling estimate
     mean: float = 0.0  # of these estimates
     squares: float = 0.0  # sum of squared deviations from the mean
@@ -98,12 +97,11 @@ class GainEstimate:
         return self.gain - CAUTION * self.error
 
 
-def combined_gain(arm: ArmStatistics, hands: int) -> GainEstimate:
-    """Both estimates combined; the model was learnt from `hands` hands."""
-    if hands == 0:
+def combined_gain(arm: ArmStatistics) -> GainEstimate:
+    """Both estimates combined."""
+    if not np.isfinite(arm.error):
         return GainEstimate(arm.name, 0.0, float("inf"))
-    prior = MODEL_ERROR**2 + HAND_ERROR**2 / hands
-    weight = 1.0 / prior
+    weight = 1.0 / arm.error**2
     gain, total = arm.gain * weight, weight
     if arm.n > 0:
         gain += arm.mean / arm.variance
@@ -111,11 +109,11 @@ def combined_gain(arm: ArmStatistics, hands: int) -> GainEstimate:
     return GainEstimate(arm.name, gain / total, float(np.sqrt(1.0 / total)))
 
 
-def choose(arms: list[ArmStatistics], hands: int, playing: int) -> tuple[int, list[GainEstimate]]:
+def choose(arms: list[ArmStatistics], playing: int) -> tuple[int, list[GainEstimate]]:
     """The next arm, and the estimates of all: the best of those with a positive lower bound, else
     0, the equilibrium. `playing`: the current arm."""
     estimates = [GainEstimate(arms[0].name, 0.0, 0.0)]
-    estimates += [combined_gain(arm, hands) for arm in arms[1:]]
+    estimates += [combined_gain(arm) for arm in arms[1:]]
     better = [k for k in range(1, len(arms)) if estimates[k].lower_bound > 0.0]
     best = max(better, key=lambda k: estimates[k].gain, default=0)
     if playing in better and estimates[best].gain < estimates[playing].gain + STAY:

@@ -53,6 +53,7 @@ EVERY = 1_000  # hands
 CHOOSE_EVERY = 25  # hands between two choices of the arm
 ITERATIONS = 150_000  # of the learnt response for each seat, at every update
 LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
+MOST_LIKELY = 3  # hypotheses in its state
 STREAM = 0x41646170  # of random numbers, separate from those of the arms
 
 
@@ -65,6 +66,7 @@ class AdaptiveStanding:
     why: str
     confirmed: tuple[str, ...]  # deviations of the opponent in words, the largest first
     estimates: tuple[GainEstimate, ...]  # of all arms
+    likely: tuple[tuple[str, float], ...]  # what the opponent may be, and how probable that is
     budget: float  # small bets left
     changes: tuple[int, ...]  # hands at which the opponent changed
     thinking: float  # milliseconds per hand, mean
@@ -261,6 +263,7 @@ class Adaptive(Bot):
             tracker.why(),
             tuple(finding_text(finding) for finding in tracker.findings()),
             tuple(tracker.estimates),
+            tuple(tracker.likely[:MOST_LIKELY]),
             tracker.budget_left,
             tuple(tracker.changes),
             1e3 * self.seconds / max(len(self.memory), 1),
@@ -274,7 +277,7 @@ class Adaptive(Bot):
         equilibrium, model = tracker.portfolio.equilibrium, tracker.model
         endings = [ending_of(record) for record in self.memory[tracker.since :]]
         return OpponentBelief(
-            tracker.names[tracker.prior],
+            tracker.hypotheses[tracker.prior],
             tracker.learnt_from,
             self._learn_at,
             model,

@@ -1,9 +1,10 @@
-"""`portfolio`: an equilibrium and robust responses to a set of known players, cached.
+"""`portfolio`: an equilibrium and robust responses to known players, cached.
 
-A model is the strategy of a simple bot, a model learnt from hands that `probe` played against a bot
-(Poki from its showdowns, Sparbot with all cards), a saved model, or a strategy. Each gets a
-data-biased response in both seats. The results are in the store (`core/base/store.py`), in the
-cache folder or in `folder`.
+The known players are bots and a field of weak players (`field.py`). A model is the strategy of a
+simple bot, a model learnt from hands that `probe` played against a bot (Poki from its showdowns,
+Sparbot with all cards), a saved model, or a strategy. Each gets a data-biased response in both
+seats, and of all responses those are kept that win most from all players. The results are in the
+store (`core/base/store.py`), in the cache folder or in `folder`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from counterplay.core.base.errors import BadParameter, unknown
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.store import Piece, Store, cache_root, digest
 from counterplay.core.base.version import code_version
@@ -23,48 +27,66 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import as_strategy
 from counterplay.core.match.play import play_match
+from counterplay.core.parallel.jobs import in_threads
+from counterplay.core.parallel.processes import cores
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
+from counterplay.poker.adaptive.field import STRENGTHS, TYPES, type_name, type_strategy
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import least_exploitable
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
+from counterplay.poker.models.predict import Predictor
 from counterplay.poker.players import kind_of
 
-#: The players of a portfolio by default.
-MODELS = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
+#: The players of a portfolio by default: bots, and the field of weak players.
+BOT_MODELS = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
+MODELS = (*BOT_MODELS, *TYPES)
+MOST_MEMBERS = 8
+WEAKEST = STRENGTHS[0]  # types so weak have no response of their own
+LEAST_GAIN = 0.01  # sb/h
 GAME = "holdem(buckets=10)"
 #: Iterations of external sampling, per seat.
-EQUILIBRIUM_ITERATIONS, RESPONSE_ITERATIONS = 4_000_000, 400_000
+EQUILIBRIUM_ITERATIONS, RESPONSE_ITERATIONS = 4_000_000, 200_000
 ENGINE = "mccfr-external"
 TRUST = 0.75  # Pconf
 SEED = 1
 OBSERVED = 40_000  # hands with `probe`
 PARTNER, OBSERVING_SEED = "probe", 5
 ALL_CARDS = ("sparbot",)  # observed with all cards: its strategy is a table
+KNOWN_FROM, RESPONSES_FROM, GAINS_FROM = 0.15, 0.45, 0.85  # parts of the work
 #: Code that registries load without an import.
 REGISTERED = ("counterplay.core.solvers", "counterplay.core.responses", "counterplay.poker")
 
 
 @dataclass(frozen=True)
-class PortfolioMember:
-    """A known player, and the response to it."""
+class PortfolioPlayer:
+    """A player that the opponent may be, or may resemble."""
 
     name: str
     model: Strategy = field(repr=False)
+
+
+@dataclass(frozen=True)
+class PortfolioMember(PortfolioPlayer):
+    """A known player, and the response to it."""
+
     strategy: Strategy = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Portfolio:
-    """An equilibrium and responses to known players, all strategies of one game."""
+    """An equilibrium, known players, and responses to some of them: the members. All strategies are
+    of one game. `known`: by default the players of the members."""
 
     game: Game = field(repr=False)
     equilibrium: Strategy = field(repr=False)
     members: tuple[PortfolioMember, ...]
+    known: tuple[PortfolioPlayer, ...] = ()
+    table: np.ndarray | None = field(default=None, repr=False)  # `gains`, where computed before
 
     def __getitem__(self, name: str) -> PortfolioMember:
         for member in self.members:
@@ -72,56 +94,125 @@ class Portfolio:
                 return member
         raise unknown("member", name, [member.name for member in self.members])
 
+    @property
+    def players(self) -> tuple[PortfolioPlayer, ...]:
+        return self.known or self.members
+
+    @property
+    def names(self) -> list[str]:
+        """Of the known players, each type of the field once."""
+        return list(dict.fromkeys(_family(player.name) for player in self.players))
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """float64[members, 1 + players]: what each member wins more than the equilibrium from the
+        equilibrium and from each known player (`poker/holdem/bucket_pairs.py`)."""
+        if self.table is not None:
+            return self.table
+        own = [self.equilibrium, *(member.strategy for member in self.members)]
+        other = [self.equilibrium, *(player.model for player in self.players)]
+
+        def row(strategy: Strategy) -> list[float]:
+            return [self._value(strategy, model) for model in other]
+
+        table = np.array(list(in_threads(row, own, cores(), len(own))))
+        gains: np.ndarray = table[1:] - table[0]
+        return gains
+
+    def _value(self, strategy: Strategy, model: Strategy) -> float:
+        return value_against(self.game, strategy.probabilities, model.probabilities)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """Of the equilibrium and the known players."""
+        models = [self.equilibrium, *(player.model for player in self.players)]
+        return Predictor(self.game, models)
+
     def without(self, *names: str) -> Portfolio:
-        """The portfolio without these members."""
+        """The portfolio without these players: names of players, or of types of the field."""
         for name in names:
-            self[name]
-        others = tuple(member for member in self.members if member.name not in names)
-        return replace(self, members=others)
+            if not any(name in (player.name, _family(player.name)) for player in self.players):
+                raise unknown("player", name, self.names)
+
+        def stays(player: PortfolioPlayer) -> bool:
+            return not {player.name, _family(player.name)} & set(names)
+
+        rows = [k for k, member in enumerate(self.members) if stays(member)]
+        columns = [k for k, player in enumerate(self.players) if stays(player)]
+        table = None if self.table is None else self.table[rows][:, [0, *(k + 1 for k in columns)]]
+        return replace(
+            self,
+            members=tuple(self.members[k] for k in rows),
+            known=tuple(self.players[k] for k in columns),
+            table=table,
+        )
+
+    def pruned(self, most: int) -> Portfolio:
+        """The portfolio with `most` members at most; all players stay known.
+
+        Members are taken one by one, each time the one that adds most to the sum over all players
+        of what the best member so far wins from them above the equilibrium. What is won from a
+        player counts in units of the root of the most that any member wins from him. The sum is
+        submodular, so that the result is within 1 - 1/e of the best choice.
+        """
+        gains = np.maximum(self.gains[:, 1:], 0.0)
+        gains = gains / np.sqrt(np.maximum(gains.max(axis=0, initial=0.0), LEAST_GAIN))
+        chosen: list[int] = []
+        best = np.zeros(gains.shape[1])
+        while len(chosen) < min(most, len(self.members)):
+            adds = np.maximum(gains - best, 0.0).sum(axis=1)
+            adds[chosen] = -1.0
+            chosen.append(int(adds.argmax()))
+            best = np.maximum(best, gains[chosen[-1]])
+        members = tuple(self.members[k] for k in sorted(chosen))
+        return replace(self, members=members, known=self.players, table=self.gains[sorted(chosen)])
 
     def values(self, model: Strategy) -> dict[str, float]:
         """The approximate payoff of the equilibrium and of each member against a strategy
         (`poker/holdem/bucket_pairs.py`)."""
         strategies = {"equilibrium": self.equilibrium}
         strategies |= {member.name: member.strategy for member in self.members}
-        return {
-            name: value_against(self.game, one.probabilities, model.probabilities)
-            for name, one in strategies.items()
-        }
+        return {name: self._value(one, model) for name, one in strategies.items()}
 
 
 def portfolio(
     game: Game | str = GAME,
     models: Iterable[str] | Mapping[str, Strategy] | str | Path = MODELS,
     *,
+    members: int | None = MOST_MEMBERS,
     equilibrium: Strategy | None = None,
     p: float = TRUST,
     iterations: int = RESPONSE_ITERATIONS,
     folder: str | Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Portfolio:
-    """Responses to `models`: names of bots and paths of saved models, a folder of them, or
-    strategies by name. `equilibrium`: by default a shipped strategy of the game, or trained. `p`:
-    Pconf; `iterations`: per seat. The results are cached in `folder`; `progress(share, what)` is
-    called while they are computed."""
+    """Responses to `models`: names of bots, of types of weak players (`field.py`) and paths of
+    saved models, a folder of them, or strategies by name. `members`: responses that are kept
+    (`Portfolio.pruned`), None for all. `equilibrium`: by default a shipped strategy of the game, or
+    trained. `p`: Pconf; `iterations`: per seat. The results are cached in `folder`;
+    `progress(share, what)` is called while they are computed."""
     game = game if isinstance(game, Game) else load(game)
     check_limit(game)
     if not can_pair(game):
         raise BadParameter(
             f"a portfolio is for hold'em with few buckets, such as {GAME}, not for {game.name}"
         )
+    if members is not None:
+        whole_number(members, 0, None, "members")
     if equilibrium is not None:
         check_same_game(game, equilibrium)
     maker = _Maker(game, _store(folder), progress)
     named = _models(models)
-    equilibrium = equilibrium or least_exploitable(game) or maker.equilibrium(len(named))
-    members = []
-    for k, (name, strategy) in enumerate(named.items()):
-        maker.part = (k + 1) / (len(named) + 1), 1 / (len(named) + 1)
-        model = maker.model(name, strategy)
-        response = maker.response(name, model, p, iterations)
-        members.append(PortfolioMember(_short(name), model, response))
-    return Portfolio(game, equilibrium, tuple(members))
+    equilibrium = equilibrium or least_exploitable(game) or maker.equilibrium()
+    known = maker.known(named, equilibrium)
+    weak = {type_name(name, WEAKEST) for name in TYPES}
+    answered = [player for player in known if player.name not in weak]
+    found = maker.members(answered, p, iterations)
+    every = Portfolio(game, equilibrium, tuple(found), tuple(known))
+    if members is not None and members >= len(found):
+        return every
+    every = replace(every, table=maker.table(every))
+    return every if members is None else every.pruned(members)
 
 
 def model_of(
@@ -147,7 +238,7 @@ def equilibrium_of(game: Game | str = GAME, progress: ProgressCallback = no_prog
     """The equilibrium that a portfolio takes: a shipped strategy of the game, or one that is
     trained the first time and cached."""
     game = game if isinstance(game, Game) else load(game)
-    return least_exploitable(game) or _Maker(game, _store(None), progress).equilibrium(0)
+    return least_exploitable(game) or _Maker(game, _store(None), progress).equilibrium()
 
 
 def _store(folder: str | Path | None) -> Store:
@@ -157,6 +248,12 @@ def _store(folder: str | Path | None) -> Store:
 
 def _short(name: str) -> str:
     return Path(name).stem if name.endswith(".json") else name
+
+
+def _family(name: str) -> str:
+    """The type of a player of the field, without its strength."""
+    family = name.partition(" ")[0]
+    return family if family in TYPES else name
 
 
 def _models(models: Any) -> dict[str, Strategy | None]:
@@ -172,6 +269,8 @@ def _models(models: Any) -> dict[str, Strategy | None]:
         models = [str(models)]
     names = [str(name) for name in models]
     for name in names:
+        if name in TYPES:
+            continue
         if name == "adaptive" or kind_of(name) is None:
             raise unknown("model", name, [*MODELS, "the path of a saved model or strategy"])
     return dict.fromkeys(names)
@@ -184,8 +283,8 @@ class _Maker:
         self._game, self._store, self._progress = game, store, progress
         self.part = (0.0, 1.0)  # start of the current step, and its share of the whole
 
-    def equilibrium(self, others: int) -> Strategy:
-        self.part = (0.0, 1 / (others + 1))
+    def equilibrium(self) -> Strategy:
+        self.part = (0.0, KNOWN_FROM)
         recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM_ITERATIONS, "seed": SEED}
 
         def make() -> Strategy:
@@ -196,6 +295,50 @@ class _Maker:
             self._report(at.iterations / EQUILIBRIUM_ITERATIONS, "equilibrium")
 
         return self._stored("equilibrium", recipe, make)
+
+    def known(self, named: dict[str, Strategy | None], base: Strategy) -> list[PortfolioPlayer]:
+        """The players; each type of the field, made from `base`, at all its strengths."""
+        players = []
+        for k, (name, strategy) in enumerate(named.items()):
+            size = (RESPONSES_FROM - KNOWN_FROM) / len(named)
+            self.part = KNOWN_FROM + k * size, size
+            if name in TYPES and strategy is None:
+                for strength in STRENGTHS:
+                    made = type_strategy(base, name, strength)
+                    players.append(PortfolioPlayer(type_name(name, strength), made))
+            else:
+                players.append(PortfolioPlayer(_short(name), self.model(name, strategy)))
+        return players
+
+    def members(
+        self, players: list[PortfolioPlayer], p: float, iterations: int
+    ) -> list[PortfolioMember]:
+        """The responses to these players, computed in threads."""
+        self.part = RESPONSES_FROM, GAINS_FROM - RESPONSES_FROM
+
+        def work(player: PortfolioPlayer) -> PortfolioMember:
+            found = self.response(player.model, p, iterations)
+            return PortfolioMember(player.name, player.model, found)
+
+        found = []
+        for member in in_threads(work, players, cores(), cores()):
+            found.append(member)
+            self._report(len(found) / len(players), f"response to {member.name}")
+        return found
+
+    def table(self, every: Portfolio) -> np.ndarray:
+        """The gains of all members."""
+        self.part = GAINS_FROM, 1.0 - GAINS_FROM
+        self._report(0.0, "what each response wins from each player")
+        strategies = [every.equilibrium, *(player.model for player in every.players)]
+        strategies += [member.strategy for member in every.members]
+        recipe = {"of": digest(*(one.probabilities for one in strategies))}
+
+        def make() -> Piece:
+            return Piece(None, {"gains": every.gains})
+
+        recipe["game"] = self._game.fingerprint
+        return self._store.piece("gains", recipe, make, "the portfolio stays").arrays["gains"]
 
     def model(self, name: str, strategy: Strategy | None) -> Strategy:
         """The strategy of a player: given, loaded, or learnt from observed hands."""
@@ -231,11 +374,10 @@ class _Maker:
         self._report(0.4, f"learning how {name} plays")
         return learn_model(seen, self._game, name, "frequency").strategy
 
-    def response(self, name: str, model: Strategy, p: float, iterations: int) -> Strategy:
+    def response(self, model: Strategy, p: float, iterations: int) -> Strategy:
         options: dict[str, Any] = {"engine": ENGINE, "p": p, "iterations": iterations, "seed": SEED}
 
         def make() -> Strategy:
-            self._report(0.5, f"response to {_short(name)}")
             found = respond(self._game, model, algorithm="mcdbr", **options).strategy
             assert isinstance(found, Strategy)  # mixtures are for a limit on exploitability
             return found

@@ -1,8 +1,8 @@
 """Responses in both seats to a model of the opponent that changes during training.
 
-Whenever the model changes, earlier iterations are discounted by half. `TiltedResponse` tilts a
-prior by the confirmed evidence (`poker/models/tilted.py`). `ResponseLearner`, that of Figure 8,
-learns the model again from all hands, and trusts it by the number of observations.
+Whenever the model changes, earlier iterations are discounted by half. `TiltedResponse` tilts what
+the opponent resembles most by the evidence (`poker/models/tilted.py`). `ResponseLearner`, that of
+Figure 8, learns the model again from all hands, and trusts it by the number of observations.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ ALGORITHM = RESPONSES["mcdbr"]
 TILTED_ENGINE = "mccfr-external"
 CHUNKS = 20  # between checks of the clock
 CHUNK_SECONDS = 0.2  # between two checks of `stop`
+TYPE_TRUST = 0.75  # in a known player who is certain
 FURTHER_ROUNDS = 3  # of EM from an earlier model
 QUICK_ITERATIONS = 20_000  # for each seat
 QUICK_HANDS = 200_000
@@ -84,25 +85,35 @@ class TwoSeatResponse:
 
 
 class TiltedResponse(TwoSeatResponse):
-    """The response to a `prior` strategy of the opponent, tilted by the confirmed evidence."""
+    """The response to a known strategy of the opponent, tilted by the confirmed evidence."""
 
     def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
         super().__init__(prior, TILTED_ENGINE, seed)
-        self.prior, self.p_max = prior, p_max
+        self.p_max = p_max
         nothing = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
         self.model = nothing  # that is responded to
         self.shapes = dict.fromkeys(SHAPES, nothing)
         self._learnt = False
 
-    def learn(self, seen: Observations, evidence: Evidence, shape: str) -> None:
-        """Learns new models from all observations; responds to the one of this `shape`."""
+    def learn(
+        self,
+        seen: Observations,
+        prior: Strategy,
+        evidence: Evidence,
+        shape: str,
+        sure: float | None = None,
+    ) -> None:
+        """Learns new models from all observations, the `prior` tilted; responds to the one of this
+        `shape`. `sure`: the probability of a prior that is no equilibrium; it is tilted also where
+        nothing is confirmed, and trusted everywhere."""
         rounds = FURTHER_ROUNDS if self._learnt else ROUNDS
         for name, before in self.shapes.items():
             start = before.strategy if self._learnt else None
-            options = (self.p_max, name, start, rounds)
-            self.shapes[name] = tilted_model(seen, self.prior, evidence, *options)
+            options = (self.p_max, name, start, rounds, sure is not None)
+            self.shapes[name] = tilted_model(seen, prior, evidence, *options)
         self.model, self._learnt = self.shapes[shape], True
-        self.replace_model(self.model.strategy, self.model.trust)
+        least = min(TYPE_TRUST, self.p_max) * (sure or 0.0)
+        self.replace_model(self.model.strategy, np.maximum(self.model.trust, least))
 
     def train(self, iterations: int, seconds: float | None = None) -> Strategy:
         """The response after `iterations` more of each seat, or after `seconds`."""

@@ -1,12 +1,13 @@
 """The adaptive player's knowledge of its opponent, and its choice of the arm.
 
-`OpponentTracker`: after every hand each model predicts the opponent's actions
-(`poker/models/predict.py`); the predictions are evidence (`poker/models/tilted.py`); his own past
-shows if he has changed (`core/responses/changes.py`); the payoff of each arm is estimated
-(`OffPolicyEstimator`). Periodically (`learn`): the prior is the model with the best predictions, if
-it is significantly better than the equilibrium, else the equilibrium; the confirmed evidence tilts
-it; a data-biased response to that is computed; every arm is evaluated against it; and the bandit
-chooses the arm (`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
+`OpponentTracker`: after every hand each hypothesis about the opponent predicts his actions
+(`posterior.py`, `poker/models/predict.py`); the predictions are evidence
+(`poker/models/tilted.py`); his own past shows if he has changed (`core/responses/changes.py`); the
+payoff of each arm is estimated (`OffPolicyEstimator`). Periodically (`learn`): the prior is the
+likeliest of the equilibrium and the known players, if he explains most of what was seen; the
+confirmed evidence tilts it; a data-biased response to that is computed; and every arm is evaluated
+against it. The bandit chooses the arm (`bandit.py`). `LearnerTracker`: one arm, a
+`ResponseLearner`.
 
 A model that predicts badly is no change. Two shapes of the model predict every hand before it is
 seen: the tilted prior, and frequencies of each kind of decision and bucket. The better predictor of
@@ -46,21 +47,22 @@ from counterplay.poker.adaptive.belief import (
     spot_of,
 )
 from counterplay.poker.adaptive.portfolio import Portfolio
+from counterplay.poker.adaptive.posterior import OpponentPosterior, unexplained_deviation
 from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.model import decision_kind
-from counterplay.poker.models.observe import observe
+from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.quality import NORMAL_95
 from counterplay.poker.models.tilted import N_KINDS, SHAPES, Deviation, Evidence
 
 OPPONENT = "opponent"  # name of the opponent in hand records
-SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
-FIT = 0.05  # total variation between the opponent's actions and a known player's
-EARLY = (60, 125, 250, 500)  # hands of additional updates
+EARLY = (60, 125, 250, 500, 750)  # hands of additional updates
+EXPLAINS = 0.4  # the most that a known player leaves unexplained who is tilted to be the model
+LIKELY = 0.02  # least probability of a hypothesis that the learnt response is evaluated against
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ class OpponentTracker:
         tree = self.game.rules.tree
         self._kind = decision_kind(tree, np.arange(len(tree.states)))
         self._spot = spot_of(tree)
-        self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
+        known = portfolio.players
+        self._models = [portfolio.equilibrium, *(player.model for player in known)]
+        self.hypotheses = [EQUILIBRIUM, *(player.name for player in known), *SHAPES]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
         names = [EQUILIBRIUM, *(member.name for member in portfolio.members), LEARNT]
         self._extra: list[Strategy] = []
@@ -104,8 +108,9 @@ class OpponentTracker:
     def _reset(self, since: int) -> None:
         """Resets all evidence; the first hand of this opponent is number `since`."""
         self.since, self.hands, self.learnt_from = since, 0, 0
-        self.log_likelihood = np.zeros(len(self._models))  # of each model
-        self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
+        self.posterior = OpponentPosterior(len(self._models) - 1, len(SHAPES))
+        self._counted = Evidence.none(N_KINDS, len(ACTIONS))
+        self._expected = np.zeros((len(self._models), *self._counted.taken.shape))
         self.pooled = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
         self.playing, self.prior = 0, 0
@@ -121,8 +126,29 @@ class OpponentTracker:
         """Sets the model of the opponent, and what predicts and estimates by it."""
         self.model, self._shapes = model, shapes
         self.strategies = [*self._fixed, self.response, *self._extra]
-        self._predictor = Predictor(self.game, [*self._models, *shapes])
+        self._predictor = Predictor(self.game, list(shapes)) if shapes else None
         self._estimator = OffPolicyEstimator(self.game, self.strategies)
+        self.posterior.learnt_from(self.hands if shapes else None)
+        self._gains = np.zeros((len(self.arms), len(self.hypotheses)))
+        learnt = self.names.index(LEARNT)
+        self._gains[1:learnt, : len(self._models)] = self.portfolio.gains
+        self._gains[:, len(self._models) :] = self._gains_against(*shapes) if shapes else 0.0
+        for k in np.flatnonzero(self.posterior.weights[: len(self._models)] > LIKELY).tolist():
+            if self.response is not self._fixed[0]:
+                self._gains[learnt, k] = self._gains_against(self._models[k], only=learnt)[
+                    learnt, 0
+                ]
+
+    def _gains_against(self, *models: Strategy, only: int | None = None) -> np.ndarray:
+        """float64[arms, models]: the gain of each arm, or of one `only`, against each model."""
+        gains = np.zeros((len(self.arms), len(models)))
+        for k, model in enumerate(models):
+            base = value_against(self.game, self._fixed[0].probabilities, model.probabilities)
+            for arm, strategy in enumerate(self.strategies):
+                if (only is None or arm == only) and strategy is not self._fixed[0]:
+                    won = value_against(self.game, strategy.probabilities, model.probabilities)
+                    gains[arm, k] = won - base
+        return gains
 
     def next_learning(self) -> int:
         """The number of hands at which the next update is due."""
@@ -167,19 +193,20 @@ class OpponentTracker:
     def _predict(self, ending: Ending, ours: bool) -> None:
         """Adds the opponent's decisions to the evidence and, if we played `ours`, one of the
         current strategies, to the streams of that strategy."""
-        line, shares, likelihood = self._predictor.predict(ending)
+        line, shares, likelihood = self.portfolio.predictor.predict(ending)
         first: dict[int, int] = {}
         for d, (node, action) in enumerate(
             zip(line.node.tolist(), line.action.tolist(), strict=True)
         ):
             kind, spot = int(self._kind[node]), int(self._spot[node])
-            for j, evidence in enumerate(self.evidence):
-                evidence.add(kind, action, shares[d, :, j])
+            self._counted.add(kind, action, shares[d, :, 0])
+            self._expected[:, kind] += shares[d].T
             self.pooled.add(spot, action, shares[d, :, 0])
             first.setdefault(spot, action)
-        self.log_likelihood += likelihood[: len(self._models)]
-        if self._shapes:
-            self.fit += likelihood[len(self._models) :]
+        learnt = self._predictor.predict(ending)[2] if self._predictor else None
+        self.posterior.add(likelihood, learnt)
+        if learnt is not None:
+            self.fit += learnt
         hand, actions = self.hands - 1, len(ACTIONS)
         if OPENING in first:
             self._detector.add(hand, OPENING, 0.5, first.pop(OPENING), actions)
@@ -203,48 +230,62 @@ class OpponentTracker:
         self.changes.append(self.since + hands)
         self._reset(self.since + hands)
 
+    def _evidence(self, prior: int) -> Evidence:
+        """The opponent's actions beside those that a hypothesis expected."""
+        return Evidence(self._counted.n, self._counted.taken, self._expected[prior])
+
+    @property
+    def _unexplained(self) -> np.ndarray:
+        """float64[1 + players]: the part of the deviation that each hypothesis leaves."""
+        return unexplained_deviation(self._counted.taken, self._expected)
+
     def learn(self, memory: list[HandRecord], stop: Callable[[], bool] = never) -> None:
         """Updates prior, model, response and estimates from all hands; ignores `stop`."""
-        prior = self._best_prior()
-        evidence = self.evidence[prior]
+        prior = self.posterior.best
+        if self._unexplained[prior] > EXPLAINS:
+            prior = 0
+        evidence = self._evidence(prior)
         if not evidence.n.any():
             return
+        self.prior, self.learnt_from = prior, self.hands
         model = self._models[prior]
         shapes: tuple[Strategy, ...] = ()
-        self.response = self._fixed[prior]
-        if prior == 0 and evidence.confirmed.any():  # a known player that fits is not tilted
-            if self._tilted is None:
-                self._tilted = TiltedResponse(model, self.options.seed, self.options.p_max)
-            best = SHAPES[int(self.fit.argmax())]
-            self._tilted.learn(observe(memory, OPPONENT), evidence, best)
-            self.response = self._tilted.train(self.options.iterations, self.options.seconds)
-            model = self._tilted.model.strategy
-            shapes = tuple(self._tilted.shapes[shape].strategy for shape in SHAPES)
-        self.prior, self.learnt_from = prior, self.hands
+        self.response = self._fixed[0]
+        if prior or evidence.confirmed.any():
+            model, shapes = self._tilt(model, observe(memory, OPPONENT), evidence)
         self._set_model(model, shapes)
-        base = value_against(self.game, self._fixed[0].probabilities, model.probabilities)
-        for arm, strategy in zip(self.arms, self.strategies, strict=True):
-            wins = value_against(self.game, strategy.probabilities, model.probabilities)
-            arm.gain = wins - base
         learnt = self.arms[self.names.index(LEARNT)]
         learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
         self.choose()
 
-    def _best_prior(self) -> int:
-        """The best prediction that fits and is significantly better than the equilibrium."""
-        fit = [
-            k
-            for k, evidence in enumerate(self.evidence)
-            if evidence.total_variation < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
-            and self.log_likelihood[k] > self.log_likelihood[0] + SIGNIFICANT
-        ]
-        return max(fit, key=lambda k: float(self.log_likelihood[k]), default=0)
+    def _tilt(
+        self, prior: Strategy, seen: Observations, evidence: Evidence
+    ) -> tuple[Strategy, tuple[Strategy, ...]]:
+        """Learns the model and trains the response to it; returns it, and those of all shapes."""
+        if self._tilted is None:
+            self._tilted = TiltedResponse(prior, self.options.seed, self.options.p_max)
+        sure = float(self.posterior.weights[self.prior]) if self.prior else None
+        best = SHAPES[int(self.fit.argmax())]
+        self._tilted.learn(seen, prior, evidence, best, sure)
+        self.response = self._tilted.train(self.options.iterations, self.options.seconds)
+        shapes = tuple(self._tilted.shapes[shape].strategy for shape in SHAPES)
+        return self._tilted.model.strategy, shapes
 
     def choose(self) -> None:
-        """Chooses the arm; without a budget the equilibrium."""
-        arms = self.arms[: len(self.arms) - len(self._extra)]
-        best, self.estimates = choose(arms, self.learnt_from, self.playing)
+        """Chooses the arm: the equilibrium without a budget, and before the first update."""
+        gains, errors = self.posterior.mean_gains(self._gains, self._unexplained)
+        early = self.learnt_from == 0
+        unknown = [early or strategy is self._fixed[0] for strategy in self.strategies]
+        for arm, gain, error, idle in zip(self.arms, gains, errors, unknown, strict=True):
+            arm.gain, arm.error = float(gain), float("inf") if idle else float(error)
+        best, self.estimates = choose(self.arms[: len(self.arms) - len(self._extra)], self.playing)
         self.playing = best if self.may_deviate else 0
+
+    @property
+    def likely(self) -> list[tuple[str, float]]:
+        """What the opponent may be, and how probable that is, the likeliest first."""
+        found = zip(self.hypotheses, self.posterior.weights.tolist(), strict=True)
+        return sorted(((name, share) for name, share in found if share > 0), key=lambda x: -x[1])
 
     def findings(self) -> list[Deviation]:
         """The confirmed deviations from the equilibrium, by spot (`belief.py`)."""
@@ -277,7 +318,8 @@ class OpponentTracker:
     def warm_up(self, memory: list[HandRecord]) -> None:
         """Runs a short update to compile the kernels."""
         response = TiltedResponse(self.portfolio.equilibrium, 0, self.options.p_max)
-        response.learn(observe(memory, OPPONENT), self.evidence[0], SHAPES[0])
+        prior = self.portfolio.equilibrium
+        response.learn(observe(memory, OPPONENT), prior, self._evidence(0), SHAPES[0])
         response.train(2)
         self.portfolio.values(self.portfolio.equilibrium)
 
@@ -290,6 +332,7 @@ class LearnerTracker:
     since, budget_left = 0, 0.0
     changes: tuple[int, ...] = ()
     estimates: tuple[GainEstimate, ...] = ()
+    likely: tuple[tuple[str, float], ...] = ()
 
     def __init__(self, learner: ResponseLearner, options: TrackerOptions) -> None:
         self.learner, self.options = learner, options

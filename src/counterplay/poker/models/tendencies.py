@@ -8,8 +8,8 @@ is the same share in hands of the equilibrium against itself. Intervals are Wils
 
 A leak is a group of decisions (seat, street, what is faced) where an action's interval, at 95% for
 all groups together, excludes the mark. Its cost is what the equilibrium wins per hand, the mean of
-the seats, from a player who differs from it there only, by the frequencies that were counted
-(`core/responses/locks.py`), in the game of few buckets (`poker/holdem/bucket_pairs.py`).
+the seats, from a player who differs from it there only, by the frequencies that were counted, in
+the game of few buckets (`poker/holdem/bucket_pairs.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.responses.locks import shift_rows
 from counterplay.poker.betting.betting import (
     ACTIONS,
     STREETS,
@@ -225,3 +224,16 @@ def group_cost(
 def _normalised(shares: np.ndarray) -> np.ndarray:
     total = shares.sum()
     return shares / total if total > 0 else np.full(len(shares), 1 / len(shares))
+
+
+def shift_rows(rows: np.ndarray, mean: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """float64[n, a]: rows of probabilities whose mean is `target` instead of `mean`, for any
+    weights: what becomes rarer is scaled down, and what that frees goes to what does not."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(mean > target, target / mean, 1.0)
+    kept = rows * scale
+    more = np.maximum(target - mean, 0.0)
+    if more.sum() > 0:
+        kept = kept + (1.0 - kept.sum(axis=1, keepdims=True)) * more / more.sum()
+    shifted: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
+    return shifted

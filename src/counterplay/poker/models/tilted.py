@@ -137,12 +137,14 @@ def tilted_model(
     shape: str = SHAPES[0],
     start: Strategy | None = None,
     rounds: int = ROUNDS,
+    everywhere: bool = False,
 ) -> TiltedModel:
     """Fits the model. `evidence`: by kind, with the prior as reference. `shape`: one of `SHAPES`.
-    `start`: an earlier model of the player."""
+    `start`: an earlier model of the player. `everywhere`: without confirmation too, for a prior
+    that is a guess itself."""
     game = prior.game
     pools = _Pools(game, prior)
-    confirmed = evidence.confirmed
+    confirmed = evidence.n > 0 if everywhere else evidence.confirmed
     policy = (start or prior).probabilities
     counts = np.zeros((game.n_infosets, 3))
     for _ in range(rounds):

@@ -1,0 +1,81 @@
+"""What the opponent may be, and how likely: the equilibrium, a known player, or one of the models
+learnt from his hands.
+
+Each hypothesis predicts every hand before it is seen (`poker/models/predict.py`, unseen cards
+summed out), and its weight is multiplied by the likelihood of the hand to the power η. All
+hypotheses are wrong in detail; with η < 1 the wrong ones are left more slowly (a generalised
+posterior: Grünwald & van Ommen 2017). A learnt model is a hypothesis from the moment it is learnt
+on, by its predictions of later hands; until then its weight changes as that of all others together.
+
+The gain of an arm over the equilibrium is its mean over the hypotheses. Its variance is their
+disagreement, and the error that each of them may make. Nobody plays exactly as a known player does:
+the error of a known player about a gain is that gain times DOUBT times the part of the opponent's
+deviation from the equilibrium, in total variation, that he leaves unexplained. At first, when all
+frequencies are noise, that is about 1, and no gain is believed. The error of a learnt model is what
+few hands leave open. A constant is added to both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+POWER = 0.5  # η
+EQUILIBRIUM_SHARE, LEARNT_SHARE = 0.5, 0.1  # prior weights; the known players share the rest
+MODEL_ERROR = 0.08  # sb/h: of a hypothesis about a gain
+DOUBT = 2.0  # error of a gain, for each part of the deviation that is left unexplained
+HAND_ERROR = 4.5  # sb: of a model learnt from one hand
+
+
+class OpponentPosterior:
+    """Weights of the equilibrium, of `players` known players, and of `learnt` models."""
+
+    def __init__(self, players: int, learnt: int) -> None:
+        others = max(1.0 - EQUILIBRIUM_SHARE - LEARNT_SHARE, 0.0) / max(players, 1)
+        self._known = np.log(np.array([EQUILIBRIUM_SHARE, *[others] * players]))
+        self._learnt = np.full(learnt, np.log(LEARNT_SHARE / learnt))
+        self._hands: int | None = None  # that the learnt models were learnt from
+
+    def add(self, known: np.ndarray, learnt: np.ndarray | None) -> None:
+        """Adds the log likelihoods of a hand: float64[1 + players], and of the learnt models."""
+        before = logsumexp(self._known)
+        self._known += POWER * known
+        self._learnt += (logsumexp(self._known) - before) if learnt is None else POWER * learnt
+
+    def learnt_from(self, hands: int | None) -> None:
+        """Says from how many hands the models were learnt; None: there are none."""
+        self._hands = hands
+
+    @property
+    def best(self) -> int:
+        """The likeliest of the equilibrium and the known players."""
+        return int(self._known.argmax())
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float64[1 + players + learnt]: the probability of each hypothesis."""
+        learnt = self._learnt if self._hands else np.full_like(self._learnt, -np.inf)
+        weights: np.ndarray = softmax(np.concatenate([self._known, learnt]))
+        return weights
+
+    def mean_gains(
+        self, gains: np.ndarray, unexplained: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """float64[arms] each: the mean and the standard deviation of `gains`, float64[arms, 1 +
+        players + learnt]. `unexplained`: float64[1 + players]."""
+        weights, known = self.weights, len(self._known)
+        mean = gains @ weights
+        error = np.full(gains.shape, MODEL_ERROR)
+        error[:, :known] += DOUBT * unexplained * np.abs(gains[:, :known])
+        error[:, known:] += HAND_ERROR / np.sqrt(self._hands or 1)
+        variance = ((gains - mean[:, None]) ** 2 + error**2) @ weights
+        return mean, np.sqrt(variance)
+
+
+def unexplained_deviation(taken: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """float64[hypotheses]: the distance of the counts (float64[groups, actions]) from those that
+    each hypothesis expected (float64[hypotheses, groups, actions]), relative to the distance from
+    those of the first, the equilibrium."""
+    distance = np.abs(taken - expected).sum(axis=(1, 2))
+    relative: np.ndarray = distance / max(float(distance[0]), 1e-9)
+    return relative
