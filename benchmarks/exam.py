@@ -1,13 +1,21 @@
-"""How many hands an exam needs: programs that lose more than 0.05 sb/h against tables, in exams of
-3,000 hands. A noisy player is the table `safe` with a share of uniform actions, played as a program
-whose table nobody knows; its loss is known from 4,000,000 hands of tables. Poki's is the mean of
-its exams. Writes benchmarks/exam.csv. Run: python -m benchmarks.exam [--exams 8] [--against NAME],
-the latter for the rows of one opponent."""
+"""How many hands an exam needs, and how often its intervals are wrong.
+
+Players that lose more than 0.05 sb/h against tables, in exams of 3,000 hands. A noisy player is the
+table `safe` with a share of uniform actions, which says its probabilities, or hides them: a program
+whose table nobody knows. Its loss is known from 4,000,000 hands of tables; Poki's is the mean of
+its exams. Writes benchmarks/exam.csv.
+
+With --coverage: exams of players whose exact value is known, looked at all the time and never
+stopped. Writes benchmarks/exam_coverage.csv.
+
+Run: python -m benchmarks.exam [--coverage] [--exams 8]; with --player NAME or --against NAME only
+these rows are measured again."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +23,21 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.core.match.sequences import BlendedSamples, ConfidenceSequence
+from counterplay.core.match.sequences import ConfidenceSequence
+from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.exam.candidate import two_of
-from counterplay.poker.exam.holdem import HANDS, SCALE, luck_adjuster, played_blocks
+from counterplay.poker.exam.holdem import HANDS, SCALE, played_samples
 
 OUT = Path(__file__).parent / "exam.csv"
-PAIRS = (("noisy 5%", "safe"), ("noisy 7%", "safe"), ("noisy 5%", "sparbot"), ("poki", "safe"))
+COVERAGE = Path(__file__).parent / "exam_coverage.csv"
+HIDDEN = ", hidden"
+PAIRS = (
+    ("noisy 5%", "safe"), ("noisy 5%", "sparbot"), ("noisy 5%" + HIDDEN, "safe"),
+    ("noisy 5%" + HIDDEN, "sparbot"), ("poki", "safe"),
+)  # fmt: skip
+#: Players, hands of an exam.
+COVERED = (("always-call", "uniform", 200), ("always-call" + HIDDEN, "uniform", 200))
 KNOWN_HANDS = 4_000_000
 
 
@@ -41,48 +57,114 @@ class Hidden:
         return self._bot.act(view)
 
 
-def noisy(percent: int) -> cp.Strategy:
-    """`safe` with a share of uniform actions."""
-    safe = cp.strategies()[0].strategy
-    share, uniform = percent / 100, cp.Strategy.uniform(safe.game)
-    return cp.Strategy(safe.game, (1 - share) * safe.probabilities + share * uniform.probabilities)
+@cache
+def noisy(word: str) -> cp.Strategy:
+    """`safe` with a share of uniform actions; `word`: such as `noisy 5%`."""
+    safe, share = cp.strategies()[0].strategy, int(word.split()[1].rstrip("%")) / 100
+    mixed = (1 - share) * safe.probabilities
+    mixed += share * cp.Strategy.uniform(safe.game).probabilities
+    return cp.Strategy(safe.game, mixed)
 
 
-def played(program: Any, opponent: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def played(player: Any, opponent: Any, seed: int, hands: int) -> tuple[np.ndarray, np.ndarray]:
     """Luck-adjusted payoffs of the deals of an exam that is not stopped, and those with luck."""
-    lanes = two_of(program)
-    adjuster = luck_adjuster(program, opponent, lambda share, what: None)
-    adjusted, raw, blend = [], [], BlendedSamples(SCALE)
-    for deals in played_blocks(lanes, opponent, HANDS // 2, seed):
-        raw.append(deals.won.mean(axis=1))
-        adjusted.append(blend.add(adjuster.adjusted(deals).mean(axis=1), raw[-1]))
-        adjuster.learn(deals)
-    return np.concatenate(adjusted), np.concatenate(raw)
+    blocks = list(played_samples(two_of(player), opponent, hands // 2, seed))
+    won = [deals.won.mean(axis=1) for deals, _ in blocks]
+    return np.concatenate([samples for _, samples in blocks]), np.concatenate(won)
+
+
+def examined(name: str) -> Any:
+    """A player, hidden in a program if its name says so."""
+    word = name.removesuffix(HIDDEN)
+    found = strategy_bot(noisy(word), name) if word.startswith("noisy") else cp.bot(word)
+    return found if word == name else Hidden(found)
+
+
+@cache
+def value(word: str, against: str) -> tuple[float, float]:
+    """What a player wins, and the standard error of that: of players that do not look at their
+    cards exactly, since showdowns are even; else from matches of tables."""
+    if word.startswith("noisy"):
+        strategy = noisy(word)
+        known = cp.play_match(
+            strategy.game, strategy, against, KNOWN_HANDS, seed=1, luck_adjusted=False
+        )
+        return known.mean, known.standard_error
+    tree, rows = betting_tree(LIMIT), [cp.bot(word), cp.bot(against)]
+    total = 0.0
+    for seats in (rows, rows[::-1]):
+        reach = np.ones(len(tree.states))
+        for node, names in enumerate(tree.actions):
+            if not names:
+                continue
+            seat = tree.states[node].player()
+            view = cp.View(seat, (0, 5), (10, 15, 20, 25, 30), tree.states[node], node)
+            shares = seats[seat].shares(view._replace(board=view.board[: view.betting.on_board]))
+            for action, child in tree.moves[node].items():
+                reach[child] = reach[node] * shares[action]
+        for node, state in enumerate(tree.states):
+            if state.over and state.folded != NO_FOLD:
+                winner = seats[1 - state.folded]
+                lost = float(tree.nodes.stake[node]) * reach[node]
+                total += lost if winner is rows[0] else -lost
+    return total / 2, 0.0
+
+
+def earlier(path: Path) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """The rows of a file, by player and opponent."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        return {(row[0], row[1]): tuple(row) for row in list(csv.reader(file))[1:]}
+
+
+def coverage(exams: int, only: str | None) -> None:
+    """How often an interval of an exam, at any time, excludes the exact value."""
+    rows = {} if only is None else earlier(COVERAGE)
+    for name, against, hands in COVERED:
+        if only not in (None, name):
+            continue
+        player = examined(name)
+        truth, error = value(name.removesuffix(HIDDEN), against)
+        missed = last = 0
+        means = []
+        for seed in range(exams):
+            samples, _ = played(player, cp.bot(against), seed, hands)
+            intervals = ConfidenceSequence(len(samples), SCALE).add(samples)
+            missed += any(interval.excludes(truth) for interval in intervals)
+            last += intervals[-1].excludes(truth)
+            means.append(intervals[-1].mean)
+        rows[name, against] = (
+            name, against, hands, exams, truth, error, float(np.mean(means)),
+            float(np.std(means) / exams**0.5), missed, last,
+        )  # fmt: skip
+        print(*rows[name, against], flush=True)
+        header = ["player", "opponent", "hands", "exams", "value", "value_error", "exam_mean",
+                  "exam_error", "missed_at_any_time", "missed_at_the_end"]  # fmt: skip
+        write_rows(COVERAGE, header, rows.values())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--exams", type=int, default=8)
-    parser.add_argument("--against", default=None)
+    parser.add_argument("--exams", type=int)
+    parser.add_argument("--against")
+    parser.add_argument("--player")
+    parser.add_argument("--coverage", action="store_true")
     given = parser.parse_args()
-    exams, rows = given.exams, dict[tuple[str, str], tuple[Any, ...]]()
-    if given.against is not None and OUT.exists():
-        with OUT.open(newline="") as file:
-            rows = {(row[0], row[1]): tuple(row) for row in list(csv.reader(file))[1:]}
+    if given.coverage:
+        coverage(given.exams or 100, given.player)
+        return
+    exams, every = given.exams or 8, given.against is given.player is None
+    rows = {} if every else earlier(OUT)
     for name, against in PAIRS:
-        if given.against not in (None, against):
+        if given.against not in (None, against) or given.player not in (None, name):
             continue
-        opponent = cp.bot(against)
-        truth = error = np.nan
-        program: Any = cp.bot(name) if " " not in name else None
-        if program is None:
-            strategy = noisy(int(name.split()[1].rstrip("%")))
-            known = cp.play_match(
-                strategy.game, strategy, against, KNOWN_HANDS, seed=1, luck_adjusted=False
-            )
-            truth, error = known.mean, known.standard_error
-            program = Hidden(strategy_bot(strategy, name))
-        samples, raw = zip(*(played(program, opponent, seed) for seed in range(exams)), strict=True)
+        opponent, program, truth, error = cp.bot(against), examined(name), np.nan, np.nan
+        if name.startswith("noisy"):
+            truth, error = value(name.removesuffix(HIDDEN), against)
+        samples, raw = zip(
+            *(played(program, opponent, seed, HANDS) for seed in range(exams)), strict=True
+        )
         everything = np.concatenate(samples)
         if np.isnan(truth):
             truth, error = everything.mean(), everything.std() / len(everything) ** 0.5

@@ -75,6 +75,10 @@ def test_an_equilibrium_loses_nothing() -> None:
         ("", None),
         ("raise", None),
         ("alphabet", None),
+        ("BET", "bet"),
+        ("**bet**\r", "bet"),
+        ("I bet, since a bet wins", "bet"),
+        ("\x00\ufffd", None),
     ],
 )
 def test_answers_are_read_as_words(answer: str, word: str | None) -> None:
@@ -133,7 +137,12 @@ def test_programs_and_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("print('bet')", "reads no more|ended"), ("import time; time.sleep(5)", "no answer within")],
+    [
+        ("print('bet')", "reads no more|ended|without being asked"),
+        ("import time; time.sleep(5)", "no answer within"),
+        ("import sys\nfor line in sys.stdin: print('I think\\nbet', flush=True)", "wrote 'bet'"),
+        ("import sys; sys.stdout.write('b' * 300_000)", "ended|answers a line"),
+    ],
 )
 def test_programs_that_fail_are_named(tmp_path: Path, text: str, says: str) -> None:
     script = tmp_path / "bad.py"
@@ -142,6 +151,25 @@ def test_programs_that_fail_are_named(tmp_path: Path, text: str, says: str) -> N
     with pytest.raises(cp.CounterplayError, match=says):
         cp.grade("kuhn", player)
     assert player._process is None
+
+
+def test_empty_lines_are_no_answers_to_the_next_state(tmp_path: Path) -> None:
+    script = tmp_path / "model.py"
+    script.write_text("import sys\nfor line in sys.stdin:\n    print('BET!\\r\\n', flush=True)\n")
+    result = cp.grade("kuhn", f"text:{sys.executable} {script}")
+    assert result.illegal == 0
+    script.write_text("import sys\nfor line in sys.stdin: print(flush=True)\n")
+    with pytest.raises(cp.CounterplayError, match="not an empty one"):
+        cp.grade("kuhn", cp.TextPlayer(f"{sys.executable} {script}", seconds=0.3))
+
+
+def test_lines_that_are_left_at_the_end_are_said(tmp_path: Path) -> None:
+    script = tmp_path / "model.py"
+    script.write_text(
+        "import sys\nfor line in sys.stdin:\n    print('pass', flush=True)\nprint('Bye')\n"
+    )
+    with pytest.warns(UserWarning, match="wrote 'Bye' after its last answer"):
+        cp.grade("kuhn", f"text:{sys.executable} {script}")
 
 
 @pytest.mark.parametrize(
@@ -176,6 +204,11 @@ def test_the_page_and_the_data(tmp_path: Path) -> None:
     losses = result.columns()["loss_equilibrium"]
     assert losses == sorted(losses, reverse=True)
     assert np.isfinite(losses).all()
+
+
+def test_a_text_player_is_a_function_or_a_command() -> None:
+    with pytest.raises(cp.CounterplayError, match="a function or a command, not 3"):
+        cp.TextPlayer(3)  # type: ignore[arg-type]
 
 
 def test_a_word_without_the_prefix_stays() -> None:

@@ -136,6 +136,8 @@ class MatchResult(WithInterval, Tabular):
 
     def _won(self, mean: float, standard_error: float) -> str:
         half = half_width(standard_error, self.degrees)
+        if not math.isfinite(half):
+            return f"{mean:+.4f} {self.unit} (one deal, no interval)"
         return f"{mean:+.4f} ± {half:.4f} {self.unit} (95%)"
 
 

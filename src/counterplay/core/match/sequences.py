@@ -7,13 +7,19 @@ principle, in the limit of Brownian motion: Donsker). So
 
     mean_t ± c σ_t √n / t,    Φ(c) = 1 - α / 4
 
-holds for all t ≤ n together with probability 1 - α. σ_t² is the mean of the sample variance and of
-`scale`², which counts as `PRIOR` samples: where large payoffs are rare, early samples may have met
-none of them. At t = n the interval is 1.14 times as wide as
-one that holds for n samples only; the mixtures of Robbins, which have no planned n, are 1.55 times
-as wide there. Early intervals are wide, where an estimate σ_t and the limit are least to be
-trusted. Deviation from exact coverage: σ_t is estimated, and the limit is one; `tests/core/match/
-test_sequences.py` measures the coverage.
+holds for all t ≤ n together with probability 1 - α. In short matches the limit is not reached, and
+three things keep the promise there:
+- σ_t² is the sample variance, or if it is larger its mean with `scale`², which counts as `PRIOR`
+  samples: where large payoffs are rare, early samples may have met none of them.
+- The variance is one about μ and not about the mean (self-normalised sums; de la Peña, Lai and Shao
+  2009): with g = c² n / t² the interval is wider by 1 / sqrt(1 - g), and unknown where g ≥ 1.
+- If samples are skewed, their mean and variance err together; the end towards the longer tail is
+  moved out by the term of Johnson (1978), σ_t k (1 + 2 c² n / t) / 6t, k the skewness.
+At t = n the interval is 1.14 times as wide as one that holds for n samples only; the mixtures of
+Robbins, which have no planned n, are 1.55 times as wide there. Early intervals are wide, where an
+estimate σ_t and the limit are least to be trusted. Deviation from exact coverage: σ_t is estimated,
+and the limit is one; `tests/core/match/test_sequences.py` measures the coverage, and
+`benchmarks/exam.py` that of exams.
 
 A sample may depend on those before, as for players who learn: then the interval is one of the mean
 of the expectations of the samples so far, each given those before it.
@@ -31,6 +37,7 @@ from counterplay.core.base.errors import BadParameter, positive, probability, wh
 LEVEL = 0.95
 LEAST = 20  # samples before an interval is finite
 PRIOR = 30  # samples that the scale counts
+MOST_SKEWNESS = 6.0
 
 
 class RunningInterval(NamedTuple):
@@ -50,29 +57,31 @@ class RunningInterval(NamedTuple):
         return -margin < self.low and self.high < margin
 
 
-class BlendedSamples:
-    """Two estimates of the same mean in one: the first, plus a multiple of the difference of the
-    second from it, which has mean 0. The multiple is the one with the least variance in the samples
-    before, so that it does not depend on the sample it is used for."""
+class ControlledSamples:
+    """Samples less a combination of controls, numbers of mean 0: the combination with the least
+    variance in the samples before, so that it does not depend on the sample it is used for and the
+    mean stays."""
 
-    def __init__(self, scale: float) -> None:
-        self._prior = PRIOR * positive(scale, "scale") ** 2
-        self._sums = np.zeros(5)  # count, sums of both, of the product and of the square
+    def __init__(self, controls: int, scale: float) -> None:
+        self._prior = PRIOR * positive(scale, "scale") ** 2 * np.eye(controls)
+        self._count, self._sums = 0, np.zeros(1 + controls)
+        self._products = np.zeros((1 + controls, 1 + controls))
 
-    def add(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The blend of a block of samples."""
-        difference = second - first
-        blended: np.ndarray = first + self.multiple * difference
-        parts = (first, difference, first * difference, difference**2)
-        self._sums += [len(first), *(float(part.sum()) for part in parts)]
-        return blended
+    def add(self, samples: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        """Returns a block of samples, float64[n], less the combination of float64[n, controls]."""
+        controlled: np.ndarray = samples - controls @ self.multiples
+        rows = np.column_stack([samples, controls])
+        self._count += len(rows)
+        self._sums += rows.sum(axis=0)
+        self._products += rows.T @ rows
+        return controlled
 
     @property
-    def multiple(self) -> float:
-        """The multiple of the next block, from 0 to 1."""
-        n, one, other, product, square = self._sums.tolist()
-        together, spread = product - one * other / max(n, 1.0), square - other**2 / max(n, 1.0)
-        return min(max(-together / (spread + self._prior), 0.0), 1.0)
+    def multiples(self) -> np.ndarray:
+        """The combination for the next block."""
+        together = self._products - np.outer(self._sums, self._sums) / max(self._count, 1)
+        solved: np.ndarray = np.linalg.solve(together[1:, 1:] + self._prior, together[1:, 0])
+        return solved
 
 
 class ConfidenceSequence:
@@ -87,8 +96,8 @@ class ConfidenceSequence:
         if not 0.0 < alpha < 1.0:
             raise BadParameter(f"level must be between 0 and 1, not {level!r}")
         self.level, self._prior = level, PRIOR * positive(scale, "scale") ** 2
-        self._factor = float(ndtri(1.0 - alpha / 4.0)) * math.sqrt(self.planned)
-        self._count, self._mean, self._squares = 0, 0.0, 0.0
+        self._factor = float(ndtri(1.0 - alpha / 4.0)) * math.sqrt(self.planned)  # c √n
+        self._count, self._mean, self._squares, self._cubes = 0, 0.0, 0.0, 0.0
 
     def add(self, samples: np.ndarray) -> list[RunningInterval]:
         """Takes samples in their order; returns the interval after each."""
@@ -97,21 +106,32 @@ class ConfidenceSequence:
         intervals = []
         for sample in samples.tolist():
             self._count += 1
-            before = sample - self._mean
-            self._mean += before / self._count
+            n, before = self._count, sample - self._mean
+            self._mean += before / n
+            self._cubes += before**3 * (n - 1) * (n - 2) / n**2 - 3 * before * self._squares / n
             self._squares += before * (sample - self._mean)
             intervals.append(self.interval)
         return intervals
 
     @property
     def deviation(self) -> float:
-        """σ_t: the standard deviation of the samples so far, and of the scale."""
-        return math.sqrt((self._squares + self._prior) / (max(self._count - 1, 0) + PRIOR))
+        """σ_t: the standard deviation of the samples so far, or if it is larger that of them with
+        the scale."""
+        degrees = max(self._count - 1, 0)
+        with_scale = (self._squares + self._prior) / (degrees + PRIOR)
+        return math.sqrt(max(self._squares / max(degrees, 1), with_scale))
 
     @property
     def interval(self) -> RunningInterval:
         """The interval now."""
-        half = math.inf
-        if self._count >= LEAST:
-            half = self._factor * self.deviation / self._count
-        return RunningInterval(self._mean, self._mean - half, self._mean + half, self._count)
+        t, mean = self._count, self._mean
+        if t < LEAST or t <= self._factor:
+            return RunningInterval(mean, -math.inf, math.inf, t)
+        deviation, relative = self.deviation, self._factor / t
+        half = relative * deviation / math.sqrt(1.0 - relative**2)
+        skewness = self._cubes / t / deviation**3
+        skewness = min(max(skewness, -MOST_SKEWNESS), MOST_SKEWNESS)
+        shift = deviation * skewness * (1.0 + 2.0 * relative**2 * t) / (6.0 * t)
+        return RunningInterval(
+            mean, mean - half + min(shift, 0.0), mean + half + max(shift, 0.0), t
+        )

@@ -35,6 +35,7 @@ from counterplay.poker.exam.text import TextPlayer, player_or_text, read_word, s
 MOST_INFOSETS = 5_000
 MOST_DRAWN = 12  # decisions in a picture
 TINY = 1e-12  # a loss that is rounding
+TIE = 1e-7  # actions that are this close are equal: the equilibrium is that of a linear program
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ def grade(
             name = found.name
             try:
                 strategy, illegal, spent = _asked(game, found, times, progress)
+                found.finish()
             finally:
                 found.close()
             asked = times * game.n_infosets
@@ -203,13 +205,14 @@ def _graded(
         player = int(game.tree.owner[infoset])
         low, high = int(first[infoset]), int(first[infoset + 1])
         actions, losses = list(game.labels.action[low:high]), fair[player]
-        best = np.nan_to_num(losses.action_value[low:high], nan=-np.inf).argmax()
+        values = np.nan_to_num(losses.action_value[low:high], nan=-np.inf)
+        best = (values >= values.max() - TIE).argmax()  # the first of equals
         shares = dict(zip(actions, strategy.probabilities[low:high].tolist(), strict=True))
         cost = float(losses.loss[infoset]), float(hard[player].loss[infoset])
         reach = float(losses.reach[infoset])
         wrong = int(illegal[infoset])
         decisions.append(GradedDecision(player, label, shares, actions[best], *cost, reach, wrong))
-    values = tuple(
+    won = tuple(
         float(expected_value(game, equilibrium.replace(strategy, player))[player])
         for player in (0, 1)
     )
@@ -217,7 +220,7 @@ def _graded(
         game=game.name,
         player=name,
         decisions=tuple(decisions),
-        values=(values[0], values[1]),
+        values=(won[0], won[1]),
         game_value=float(expected_value(game, equilibrium)[0]),
         loss_equilibrium=sum(one.loss_equilibrium for one in decisions),
         loss_best_response=sum(one.loss_best_response for one in decisions),

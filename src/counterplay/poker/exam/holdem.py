@@ -2,9 +2,10 @@
 
 Deals are played twice with the seats swapped, by two copies of the player that keep their memories.
 Payoffs are luck-adjusted, against tables with imaginary observations
-(`poker/match/imaginary.py`), and blended with the plain payoffs, which are the better ones where
-both play alike. A match ends when its confidence sequence (`core/match/sequences.py`)
-excludes 0 or lies within the margin, or after the planned hands.
+(`poker/match/imaginary.py`), and then by controls: the parts of the adjustment, and the luck in the
+plain payoffs, which are the better ones where both play alike. A match ends when its confidence
+sequence (`core/match/sequences.py`) excludes 0 or lies within the margin, or after the planned
+hands.
 
 For a player who learns, a payoff is one of the player as it is at that hand; the interval is one of
 the mean over the hands played.
@@ -25,26 +26,29 @@ from counterplay.core.base.errors import (
     whole_number,
 )
 from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar
+from counterplay.core.base.registry import call_user_code
 from counterplay.core.base.version import version
 from counterplay.core.forms.registry import load
 from counterplay.core.kernels.jit import clock
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.core.match.sequences import LEVEL, BlendedSamples, ConfidenceSequence
+from counterplay.core.match.sequences import LEVEL, ConfidenceSequence, ControlledSamples
 from counterplay.poker.acpc.program import player_or_program
-from counterplay.poker.betting.betting import LIMIT
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.exam.candidate import Candidate, milliseconds, two_of
 from counterplay.poker.exam.result import Exam, ExamRow
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment
-from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment
+from counterplay.poker.match.luck_adjustment import PARTS, HoldemLuckAdjustment
 from counterplay.poker.match.match import check_betting, only_seat
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
 from counterplay.poker.players import DEFAULT_GAME, bot
+from counterplay.poker.vector.evaluation import LEAST_FLOPS
 
 HANDS = 3_000
+VIEW = "holdem(buckets=16)"  # of the values in luck adjustment against tables
 MARGIN = 0.05  # sb/h
 BLOCK = 50  # deals after which the model of the player is renewed
 SCALE = 1.0  # sb/h: of the standard deviation of a luck-adjusted duplicate deal
@@ -73,8 +77,8 @@ def exam(
     flops: int | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Exam:
-    """Examines a player of limit hold'em: any player of `play_match`, or `acpc:COMMAND`, a program
-    of the competition.
+    """Examines a player of limit hold'em: any player of `play_match`, a class of bots, or
+    `acpc:COMMAND`, a program of the competition.
 
     It plays at most `hands` hands against each player of `against` (by default the shipped
     strategies and the bots that are tables), and stops when a 95% confidence sequence says that it
@@ -85,6 +89,10 @@ def exam(
     whole_number(hands, 2, MOST_HANDS, "hands")
     check_seed(seed)
     positive(margin, "margin")
+    if flops is not None:
+        whole_number(flops, LEAST_FLOPS, None, "flops")
+    if isinstance(player, type):
+        player = call_user_code(player, player.__name__)
     if isinstance(against, str):
         raise BadParameter(f"against is a list of players, not {against!r}")
     names = list(opponents() if against is None else against)
@@ -94,9 +102,12 @@ def exam(
     with progress_bar(progress) as progress:
         examined = bot(player_or_program(player), progress)
         check_betting(LIMIT, (examined,))
-        if only_seat(examined, None) is not None:
-            raise BadParameter("an exam is in both seats, and this is a response for one")
         others = [(name, bot(player_or_program(name), progress)) for name in names]
+        for one in (examined, *(other for _, other in others)):
+            if only_seat(one, None) is not None:
+                raise BadParameter(
+                    f"an exam is in both seats, and {bot_name(one)} is a response for one"
+                )
         lanes = two_of(examined)
         stopped = False
         try:
@@ -110,7 +121,10 @@ def exam(
                 lane.close()
         exploitable, note = (None, "stopped before it was measured")
         if not stopped:
-            exploitable, note = measured(player, flops)
+            try:
+                exploitable, note = measured(player, flops, progress)
+            except KeyboardInterrupt:
+                stopped = True
     mean_ms, slow_ms, most_ms = milliseconds([t for lane in lanes for t in lane.seconds])
     result = Exam(
         player=str(player) if isinstance(player, str) else bot_name(examined),
@@ -129,6 +143,7 @@ def exam(
         exploitability_note=note,
         version=version(),
         stopped=stopped,
+        told=lanes[0].tells,
     )
     if stopped:
         raise Interrupted(result if rows else None)
@@ -157,16 +172,11 @@ def _match(
     """The match against one opponent."""
     begun, planned = clock(), -(-hands // 2)
     progress(0.0, "tables")
-    adjuster = luck_adjuster(lanes[0].bot, opponent, progress)
     sequence, won, needed = ConfidenceSequence(planned, SCALE), list[np.ndarray](), None
-    blend = BlendedSamples(SCALE)
-    for raw in played_blocks(lanes, opponent, planned, seed):
-        adjusted = adjuster.adjusted(raw).mean(axis=1)
-        intervals = sequence.add(blend.add(adjusted, raw.won.mean(axis=1)))
+    for raw, samples in played_samples(lanes, opponent, planned, seed, progress):
+        intervals = sequence.add(samples)
         clear = [one for one in intervals if one.excludes(0.0) or one.within(margin)]
         won.append(raw.won)
-        if isinstance(adjuster, ImaginaryLuckAdjustment):
-            adjuster.learn(raw)
         now = sequence.interval
         progress(now.samples / planned, f"{2 * now.samples:,} hands, {now.mean:+.3f} sb/h")
         if clear and (now.excludes(0.0) or now.within(margin)):
@@ -196,36 +206,69 @@ def most_from(name: Any) -> float | None:
     return LEAKS.get(name) if shipped is None else shipped.mb_per_game / 1000
 
 
+def played_samples(
+    lanes: tuple[Candidate, Candidate],
+    opponent: Any,
+    planned: int,
+    seed: int,
+    progress: ProgressCallback = no_progress,
+) -> Iterator[tuple[PlayedDeals, np.ndarray]]:
+    """The played deals, block by block, and the adjusted payoff of each, the mean of its seats."""
+    adjuster = luck_adjuster(lanes[0].bot, opponent, progress)
+    imaginary = isinstance(adjuster, ImaginaryLuckAdjustment)
+    controlled = ControlledSamples(PARTS if imaginary else 1, SCALE)
+    for raw, told in played_blocks(lanes, opponent, planned, seed):
+        plain, controls = raw.won.mean(axis=1), []
+        if imaginary:
+            parts = adjuster.parts(raw, told).mean(axis=1)
+            adjusted, controls = parts.sum(axis=1), list(parts[:, :-1].T)
+        else:
+            adjusted = adjuster.adjusted(raw).mean(axis=1)
+        yield raw, controlled.add(adjusted, np.column_stack([*controls, plain - adjusted]))
+        if imaginary:
+            adjuster.learn(raw)
+
+
 def luck_adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:
-    game = load(DEFAULT_GAME)
     if isinstance(opponent, TableBot):
-        return ImaginaryLuckAdjustment(game, player, opponent.table, progress)
-    return HoldemLuckAdjustment(game, player, opponent, 0, progress)
+        return ImaginaryLuckAdjustment(load(VIEW), player, opponent.table, progress)
+    return HoldemLuckAdjustment(load(DEFAULT_GAME), player, opponent, 0, progress)
 
 
 def played_blocks(
     lanes: tuple[Candidate, Candidate], opponent: Any, planned: int, seed: int
-) -> Iterator[PlayedDeals]:
-    """The played deals, block by block. Both copies of the player start without memory."""
-    others = [one.bot for one in two_of(opponent)]
-    for block in range(-(-planned // BLOCK)):
-        n = min(BLOCK, planned - block * BLOCK)
-        deals = session_deals(seed, block, n, BLOCK)
-        won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
-        for swap, (lane, other) in enumerate(zip(lanes, others, strict=True)):
-            if block == 0:
-                seeds = deals.start_seeds
-                start_bots((lane, other), (seeds[1], seeds[0]) if swap else seeds)
-            hands: list[PlayedHand] = []
-            result = play_hands((lane, other), deals, bool(swap), hands.append)
-            k = np.arange(n)
-            column = ((deals.first + k) & 1) ^ swap
-            won[k, column] = result
-            ends[k, column] = [hand.end for hand in hands]
-        yield PlayedDeals(deals.cards, won, ends)
+) -> Iterator[tuple[PlayedDeals, np.ndarray | None]]:
+    """The played deals, block by block, and the probabilities that the player told, float64[n, 2,
+    decisions, 3]. Both copies of the player start without memory."""
+    faced = two_of(opponent)
+    others = [one.bot for one in faced]
+    try:
+        for block in range(-(-planned // BLOCK)):
+            n = min(BLOCK, planned - block * BLOCK)
+            deals, k = session_deals(seed, block, n, BLOCK), np.arange(n)
+            won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
+            told = np.zeros((n, 2, betting_tree(LIMIT).depth, len(ACTIONS)))
+            for swap, (lane, other) in enumerate(zip(lanes, others, strict=True)):
+                if block == 0:
+                    seeds = deals.start_seeds
+                    start_bots((lane, other), (seeds[1], seeds[0]) if swap else seeds)
+                hands: list[PlayedHand] = []
+                lane.told.clear()
+                result = play_hands((lane, other), deals, bool(swap), hands.append)
+                column = ((deals.first + k) & 1) ^ swap
+                won[k, column] = result
+                ends[k, column] = [hand.end for hand in hands]
+                for hand, shares in enumerate(lane.told):
+                    told[hand, column[hand], : len(shares)] = np.reshape(shares, (-1, len(ACTIONS)))
+            yield PlayedDeals(deals.cards, won, ends), told if lanes[0].tells else None
+    finally:
+        for one in faced:
+            one.close()
 
 
-def measured(player: Any, flops: int | None) -> tuple[float | None, str]:
+def measured(
+    player: Any, flops: int | None, progress: ProgressCallback = no_progress
+) -> tuple[float | None, str]:
     """The exploitability of a player, b1 + b2 in sb/h, if it can be had; and how, or why not."""
     from counterplay.core.evaluation.exact import exploitability
     from counterplay.core.games.players import players_of
@@ -245,6 +288,8 @@ def measured(player: Any, flops: int | None) -> tuple[float | None, str]:
         return None, "a bot without a table of probabilities; a model of its hands has one"
     if flops is None:
         return None, "not asked for; flops=12, on the command line --flops 12, estimates it"
-    value = exploitability(game, profile, flops=flops)
+    value = exploitability(
+        game, profile, flops=flops, progress=lambda share: progress(share, f"{flops} flops")
+    )
     error = getattr(value, "error", 0.0)
     return float(value), f"estimated from {flops} flops, ± {error:.4f} (95%)"

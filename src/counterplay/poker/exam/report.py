@@ -16,6 +16,7 @@ PAGE, DATA = "exam.html", "exam.json"
 WIDTH, ROW, LEFT = 760, 26, 130  # of the picture of intervals, in pixels
 COLOURS = {"wins": "#14633a", "loses": "#9c1c1c", "even": "#1d4b7a", "not clear": "#6b7280"}
 MOST_DECISIONS = 30  # in the table
+MOST_LETTERS = 18  # of an opponent in the picture
 _STYLE = """
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126;
   font: 16px/1.5 system-ui, sans-serif; }
@@ -55,7 +56,7 @@ def page(result: Exam | Grade) -> str:
 
 def _of_matches(exam: Exam) -> tuple[str, str]:
     rows = [
-        (row.opponent, row.verdict, f"{row.mean:+.4f}", f"{row.low:+.4f} to {row.high:+.4f}",
+        (row.opponent, _unbroken(row.verdict), f"{row.mean:+.4f}", _unbroken(row.interval),
          "–" if row.needed is None else f"{row.needed:,}", row.hands, f"{row.raw:+.4f}",
          "–" if row.most is None else f"{row.most:+.4f}")
         for row in exam.rows
@@ -67,6 +68,9 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
         "time of an action": f"{exam.mean_ms:.3g} ms on average, 99% within {exam.slow_ms:.3g} ms, "
         f"at most {exam.most_ms:.3g} ms",
         "illegal actions": f"{exam.illegal:,} of {exam.actions:,}, played as calls",
+        "its own mixing": "taken out: it says its probabilities, and the exam draws its actions"
+        if exam.told
+        else "part of the luck: it does not say its probabilities",
         "seed": exam.seed,
         "seconds": round(exam.seconds, 1),
         "counterplay": exam.version,
@@ -86,6 +90,19 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
     return f"Exam of {exam.player}", text
 
 
+def _unbroken(text: str) -> str:
+    """A text that stays on one line."""
+    return text.replace(" ", "\u00a0")
+
+
+def _tick(number: float) -> str:
+    return f"{number:+.2g}" if number else "0"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+
+
 def _exploitability(exam: Exam) -> str:
     return "not known" if exam.exploitability is None else f"{exam.exploitability:.4f} sb/h"
 
@@ -100,7 +117,7 @@ def _intervals(rows: tuple[ExamRow, ...]) -> str:
         f'<line x1="{middle}" x2="{middle}" y1="4" y2="{height - 26}" stroke="#9aa5b1"/>',
         *(
             f'<text x="{middle + tick * scale:.1f}" y="{height - 8}" font-size="12" '
-            f'text-anchor="{anchor}" fill="#56606b">{tick:+.2g} sb/h</text>'
+            f'text-anchor="{anchor}" fill="#56606b">{_tick(tick)} sb/h</text>'
             for tick, anchor in ((-most, "start"), (0.0, "middle"), (most, "end"))
         ),
     ]
@@ -112,7 +129,7 @@ def _intervals(rows: tuple[ExamRow, ...]) -> str:
         )
         colour = COLOURS[row.verdict]
         lines.append(
-            f'<text x="0" y="{y + 4}" font-size="13">{escape(row.opponent[:18])}</text>'
+            f'<text x="0" y="{y + 4}" font-size="13">{escape(_short(row.opponent))}</text>'
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="{colour}" '
             f'stroke-width="3"/><circle cx="{middle + scale * row.mean:.1f}" cy="{y}" r="4.5" '
             f'fill="{colour}"/>'

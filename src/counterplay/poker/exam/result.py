@@ -34,12 +34,17 @@ class ExamRow:
             return OPEN
         return WINS if self.low > 0.0 else LOSES if self.high < 0.0 else EVEN
 
+    @property
+    def interval(self) -> str:
+        """The interval in words."""
+        if not math.isfinite(self.low):
+            return "not known yet"
+        return f"{self.low:+.4f} to {self.high:+.4f}"
+
     def __str__(self) -> str:
-        half = (self.high - self.low) / 2
-        within = f"± {half:.4f}" if math.isfinite(half) else "± unknown"
         clear = "" if self.needed is None else f", clear after {self.needed:,}"
         return (
-            f"{self.opponent}: {self.mean:+.4f} {within} sb/h, {self.verdict} "
+            f"{self.opponent}: {self.mean:+.4f} sb/h ({self.interval}), {self.verdict} "
             f"({self.hands:,} hands{clear})"
         )
 
@@ -64,6 +69,7 @@ class Exam(Tabular):
     exploitability_note: str  # how it was measured, or why it was not
     version: str
     stopped: bool = False
+    told: bool = False  # whether its actions were drawn from probabilities that it told
 
     def __repr__(self) -> str:
         return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
@@ -80,9 +86,10 @@ class Exam(Tabular):
         axis, places = axes[0, 0], range(len(self.rows))[::-1]
         axis.axvline(0.0, color="black", linewidth=1)
         for place, row in zip(places, self.rows, strict=True):
-            half = (row.high - row.low) / 2
-            within = half if math.isfinite(half) else None
-            axis.errorbar([row.mean], [place], xerr=within, fmt="o", color=COLOURS[0], capsize=4)
+            ends = None
+            if math.isfinite(row.low):
+                ends = [[row.mean - row.low], [row.high - row.mean]]
+            axis.errorbar([row.mean], [place], xerr=ends, fmt="o", color=COLOURS[0], capsize=4)
         names = [row.opponent for row in self.rows]
         axis.set(yticks=list(places), yticklabels=names, xlabel="won, sb/h", title=self.player)
         return figure

@@ -3,7 +3,9 @@ language models and for people.
 
 A text player is a function of the text, or a program that reads states from its input, a line each,
 and writes an answer to its output, a line each. The answer is the action; of a longer answer, the
-only action that it names. Anything else is illegal, and played as a check or a call.
+only action that it names. Anything else is illegal, and played as a check or a call. Empty lines
+are skipped; another second line for a state would be read as the answer to the next one, so that it
+is an error, or a warning where it is seen at the end only.
 """
 
 from __future__ import annotations
@@ -11,10 +13,9 @@ from __future__ import annotations
 import os
 import re
 import selectors
-import shlex
-import shutil
 import subprocess
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -22,9 +23,11 @@ from typing import Any
 from counterplay.core.base.errors import BadParameter, CounterplayError, positive, shown
 from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
+from counterplay.poker.acpc.server import program_command
 
 PREFIX = "text:"
 SECONDS = 120.0  # for an answer
+PATIENCE = 1.0  # seconds for the program to end by itself
 MOST_ANSWER = 100_000  # bytes of an answer
 _WORD = re.compile(r"[a-z]+")
 RULES = {
@@ -84,13 +87,15 @@ class TextPlayer:
     ) -> None:
         self._seconds = positive(seconds, "seconds")
         self._function: Callable[[str], Any] | None = None
-        self._command: list[str] = []
+        self._command: tuple[str, ...] = ()
         if callable(answer):
             self._function = answer
         elif is_user_defined(answer):
             self._function = user_object(answer, "text player")
-        else:
+        elif isinstance(answer, str):
             self._command = _command(answer)
+        else:
+            raise BadParameter(f"a text player is a function or a command, not {shown(answer)}")
         given = answer if isinstance(answer, str) else getattr(answer, "__name__", "text player")
         self.name = name or str(given)
         if self._function is not None and not callable(self._function):
@@ -115,7 +120,7 @@ class TextPlayer:
                 with suppress(OSError):
                     stream.close()  # type: ignore[union-attr]
             try:
-                process.wait(1.0)
+                process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -129,6 +134,13 @@ class TextPlayer:
             except OSError as error:
                 raise CounterplayError(f"cannot start {self.name}: {error.strerror}") from None
         assert self._process.stdin is not None
+        left = self._left(0.0)
+        if left:
+            raise CounterplayError(
+                f"{self.name} wrote {shown(left)} without being asked; it answers a line for each "
+                f"state"
+            )
+        self._rest = b""
         try:
             self._process.stdin.write(f"{text}\n".encode())
             self._process.stdin.flush()
@@ -136,32 +148,63 @@ class TextPlayer:
             raise CounterplayError(f"{self.name} reads no more states") from None
         return self._line(time.monotonic() + self._seconds)
 
+    def finish(self) -> None:
+        """Ends the program; warns if it wrote more than its answers, which may be out of step."""
+        process = self._process
+        if process is not None and process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+            left = self._left(PATIENCE)
+            if left:
+                warnings.warn(
+                    f"{self.name} wrote {shown(left)} after its last answer; with more than a line "
+                    f"for each state, answers are taken for those to other states",
+                    stacklevel=4,
+                )
+        self.close()
+
+    def _left(self, seconds: float) -> str:
+        """The output that was not read, of the next seconds too unless the program ends."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        end = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while len(self._rest) <= MOST_ANSWER and selector.select(end - time.monotonic()):
+                data = os.read(self._process.stdout.fileno(), 1 << 16)
+                if not data:
+                    break
+                self._rest += data
+        return self._rest.strip().decode("utf-8", "replace")
+
     def _line(self, end: float) -> str:
-        """The next line of the program's output."""
+        """The next line of the program's output that is not empty."""
         assert self._process is not None
         assert self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._rest:
+            while True:
+                line, newline, rest = self._rest.partition(b"\n")
+                if newline:
+                    self._rest = rest
+                    if line.strip():
+                        return line.decode("utf-8", "replace")
+                    continue
                 ready = selector.select(max(end - time.monotonic(), 0.0))
                 data = os.read(self._process.stdout.fileno(), 1 << 16) if ready else b""
                 if not data or len(self._rest) > MOST_ANSWER:
                     why = "ended" if ready else f"gave no answer within {self._seconds:g} seconds"
-                    raise CounterplayError(f"{self.name} {why}; it answers a line for each state")
+                    raise CounterplayError(
+                        f"{self.name} {why}; it answers a line, not an empty one, for each state"
+                    )
                 self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line.decode("utf-8", "replace")
 
 
-def _command(text: str) -> list[str]:
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise BadParameter(f"cannot read the command {text!r}: {error}") from None
-    program = shutil.which(words[0]) if words else None
-    if program is None:
+def _command(text: str) -> tuple[str, ...]:
+    command = program_command(text)
+    if command is None:
         raise BadParameter(f"no program {text!r}; a text player is file.py:function or a command")
-    return [os.path.abspath(program), *words[1:]]
+    return command
 
 
 def player_or_text(word: Any) -> Any:

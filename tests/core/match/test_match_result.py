@@ -1,0 +1,43 @@
+"""What a result says of itself: who played, a mean with its unit and interval, how many hands."""
+
+from __future__ import annotations
+
+import pytest
+
+import counterplay as cp
+from counterplay.core.match.result import MatchResult
+
+
+def result(**more: object) -> MatchResult:
+    facts = {"game": "kuhn", "a": "first", "b": "second", "hands": 2_000, "duplicate": True}
+    facts |= {"mean": 0.25, "standard_error": 0.1, "by_seat": (0.5, 0.0), "seed": 1, "seconds": 0.0}
+    return MatchResult(**(facts | more))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "first against second: +0.2500 ± 0.1960 per game (95%) over 2,000 duplicate hands"),
+        (
+            {"unit": "sb/h", "duplicate": False},
+            "first against second: +0.2500 ± 0.1960 sb/h (95%) over 2,000 hands",
+        ),
+        (
+            {"hands": 2, "degrees": 0.0},
+            "first against second: +0.2500 per game (one deal, no interval) over 2 duplicate hands",
+        ),
+        (
+            {"seat": 1, "degrees": 4.0},
+            "first against second: +0.2500 ± 0.2776 per game (95%) over 2,000 duplicate hands, "
+            "first in player 2's seat only",
+        ),
+    ],
+)
+def test_it_says_mean_interval_unit_and_hands(more: dict[str, object], said: str) -> None:
+    assert repr(result(**more)) == str(result(**more)) == said
+
+
+def test_a_match_that_was_played() -> None:
+    played = cp.play_match("kuhn", "uniform", cp.Strategy.random("kuhn", 3), hands=1_000, seed=1)
+    half = (played.interval[1] - played.interval[0]) / 2
+    assert f"{played.mean:+.4f} ± {half:.4f} per game (95%) over 1,000 duplicate" in repr(played)
