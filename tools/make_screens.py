@@ -123,11 +123,21 @@ def exploit(page: Any, server: Server, run: str) -> None:
     page.wait_for_selector("table.frontier")
 
 
+def spot(page: Any, server: Server, run: str) -> None:
+    page.goto(f"{server.address}/spot")
+    page.wait_for_selector(".painter [aria-pressed=true]")
+    page.get_by_role("button", name="Solve", exact=True).click()
+    page.wait_for_selector(".view[data-ready]")
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(1_000)
+
+
 PICTURES: dict[str, Callable[[Any, Server, str], None]] = {
     "browser-play": play,
     "browser-watch": watch,
     "browser-explore": explore,
     "browser-exploit": exploit,
+    "browser-spot": spot,
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from support.browser import ARGUMENTS, find_browser
 from support.web import Server
 
 import counterplay as cp
+from counterplay.app.web.play import weighing
+from counterplay.poker.holdem.table import Table, strategy_table
 
 HANDS = Path(__file__).parent.parent.parent / "data" / "v0.1" / "hands.phhs"
 
@@ -26,6 +28,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(HANDS, folder / "hands.phhs")
     (folder / "runs" / "report.html").write_text("<h1>a report</h1><script>alert(2)</script>")
     return folder
+
+
+@pytest.fixture
+def equilibrium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    """A player of two buckets stands in for the shipped one, whose tables are large."""
+    table = strategy_table(cp.Strategy.random("holdem(buckets=2)", 8))
+    monkeypatch.setattr(weighing, "_equilibrium_table", lambda name: table)
+    monkeypatch.setattr(weighing, "ROLLOUTS", 50_000)
+    weighing.equilibrium_values.cache_clear()
+    yield table
+    weighing.equilibrium_values.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -182,7 +182,7 @@ def test_exploring_to_a_river_with_a_link_a_picture_and_a_table(page: Any, serve
     page.goto(f"{server.address}/explore")
     page.wait_for_selector("[data-ready]")
     page.get_by_label("Strategy").select_option(label="uniform · holdem(buckets=10)")
-    page.wait_for_selector("canvas.grid")
+    page.locator("figcaption", has_text="uniform").wait_for()  # the view before is gone
     for street in range(3):
         for name in ("raise", "call") if street == 0 else ("call", "call"):
             before = page.locator(".steps-bar").inner_html()

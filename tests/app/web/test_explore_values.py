@@ -25,6 +25,7 @@ from counterplay.poker.holdem.holdings import (
     canonical_board,
 )
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.match.rollouts import rollout_values
 
 GAME = "holdem(buckets=2)"
 BETTING, BOARD = "rc/cc/cc/r", "AsKd7c2h9s"
@@ -114,20 +115,50 @@ def test_a_lock_is_shown_beside_the_strategy(folder: Path, tmp_path: Path) -> No
     assert ask(app, f"{where}&lock=river+jump+0.9").status == 400
     job = {"model": key, "title": "x", "lock": "river jump 0.9", "seconds": 1}
     assert ask(app, "/api/jobs", job).status == 400
-    before = ask(app, f"/api/explore/values?s={key}&betting=rc/&board={BOARD[:6]}").data
-    assert before == {"values": None}  # not computed, so not shown
 
 
-def test_the_drill_asks_judges_and_remembers(folder: Path, tmp_path: Path) -> None:
+def test_before_the_turn_values_are_estimates_with_an_interval(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterplay.app.web.explore.ROLLOUTS", 50_000)
+    app = make_app([folder], tmp_path)[0]
+    table = strategy_table(cp.Strategy.random(GAME, 7))
+    tree = cp.load(GAME).rules.tree
+    for betting, board in (("", ""), ("rc/", BOARD[:6])):
+        where = f"/api/explore/values?s={_key(app)}&betting={betting}&board={board}"
+        found = ask(app, where).data
+        dealt = tuple(cards(board))
+        right = rollout_values(tree, table, table, _path(betting), dealt, None, 50_000, seed=3)
+        assert right is not None
+        assert found["values"] is None
+        assert found["actions"] == right.actions
+        for k, value in enumerate(right.value):
+            assert found["mean"][k] == pytest.approx(
+                value, abs=2 * (right.within(k) + found["within"][k]) + 1e-9
+            )
+        own = ask(app, f"{where}&cards=QhJh").data
+        assert own["mean"] != found["mean"]
+        assert max(own["within"]) < 0.2
+    assert ask(app, f"{where}&cards=AsJh").status == 400
+    short = ask(app, f"/api/explore/values?s={_key(app)}&betting=rc/&board=As").data
+    assert short == {"values": None}  # no board, no value
+
+
+def test_the_drill_asks_judges_and_remembers(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterplay.app.web.explore.ROLLOUTS", 50_000)
     app = make_app([folder], tmp_path / "tables")[0]
     key = _key(app)
     streets = set()
-    for _ in range(6):
+    for _ in range(24):
         spot = ask(app, f"/api/drill?s={key}").data
         streets.add(spot["street"])
-        assert len(spot["board"]) in (8, 10)
+        assert (
+            len(spot["board"]) == {"preflop": 0, "flop": 6, "turn": 8, "river": 10}[spot["street"]]
+        )
         assert len({*cards(spot["board"] + spot["cards"])}) == len(spot["board"]) // 2 + 2
-    assert streets <= {"turn", "river"}
+    assert len(streets) > 1
     found, _ = _right()
     own = "QhJh"
     spot = {"s": key, "betting": BETTING, "board": BOARD, "cards": own}
@@ -140,15 +171,20 @@ def test_the_drill_asks_judges_and_remembers(folder: Path, tmp_path: Path) -> No
         assert verdict["cost"] == pytest.approx(max(values.values()) - values[action], abs=1e-5)
         assert sum(verdict["shares"].values()) == pytest.approx(1.0, abs=2e-3)
     for wrong in (
-        {"action": "jump"}, {"cards": "AsQh"}, {"cards": "Qh"}, {"betting": "rc/"},
+        {"action": "jump"}, {"cards": "AsQh"}, {"cards": "Qh"}, {"betting": "rf"},
         {"betting": "zz"}, {"board": "AsKd7c"}, {"cards": "xxyy"},
     ):  # fmt: skip
         assert ask(app, "/api/drill/answer", {**spot, "action": "call", **wrong}).status == 400
+    early = {"s": key, "betting": "r", "board": "", "cards": own, "action": "fold"}
+    verdict = ask(app, "/api/drill/answer", early).data
+    assert verdict["values"]["fold"] == 0.0
+    assert verdict["cost"] == pytest.approx(max(verdict["values"].values()))
+    assert 0 < verdict["within"] < 0.2
     with open(tmp_path / "tables" / "drill.jsonl", "a") as file:
         file.write('nonsense\n{"when": "x"}\n')
     results = ask(app, "/api/drill/results").data["results"]
-    assert len(results) == len(found.actions)
-    assert {one["street"] for one in results} == {"river"}
+    assert len(results) == len(found.actions) + 1
+    assert {one["street"] for one in results} == {"river", "preflop"}
     kuhn = ask(app, "/api/drill?s=uniform:kuhn")
     assert kuhn.status == 400
 

@@ -14,9 +14,9 @@ from counterplay.app.web.play.holdem import (
     BotLuckAdjustment,
     HoldemHand,
     HoldemSource,
-    action_values,
     hand_name,
 )
+from counterplay.app.web.play.weighing import action_values, starting_hand
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.simple import simple_strategy
@@ -24,6 +24,7 @@ from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import N_CARDS, cards
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.holdem.holdings import BestActionSearch
+from counterplay.poker.match.rollouts import rollout_values
 
 TREE = betting_tree(LIMIT)
 DEAL = tuple(cards("AhQd 9c8c 7h 2s Kd 9s 3h"))
@@ -37,6 +38,16 @@ class NoAdjustment(BotLuckAdjustment):
 
     def adjusted(self, hand: Any) -> float | None:
         return None
+
+
+@pytest.fixture(autouse=True)
+def _stand_in(equilibrium: Any) -> None:
+    """In every test of this file."""
+
+
+def _values(bot: Any, hand: HoldemHand, node: int) -> Any:
+    path = hand.nodes[: hand.nodes.index(node) + 1]
+    return action_values(bot, hand.seat, hand.holding(hand.seat), path, hand.cards[4:])
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +108,7 @@ def test_costs_on_the_river_are_those_of_a_naive_twin(bot: Any, seat: int, moves
     hand = _hand(bot, seat, moves)
     rivers = [node for node in hand.nodes if TREE.nodes.street[node] == 3]
     node = next(node for node in rivers if TREE.nodes.player[node] == seat)
-    assert action_values(hand, bot, node) == pytest.approx(_naive(bot, hand, node), abs=1e-9)
+    assert _values(bot, hand, node) == pytest.approx(_naive(bot, hand, node), abs=1e-9)
 
 
 def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
@@ -105,7 +116,7 @@ def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
     hand = _hand(bot, 0, "ccccr")
     node = hand.nodes[-1]
     assert TREE.states[node].player() == 0
-    fold, call, _ = action_values(hand, bot, node)
+    fold, call, _ = _values(bot, hand, node)
     assert fold == 0.0
     board, own = hand.cards[4:8], hand.holding(0)
     search = BestActionSearch(bot.table, 0, own, hand.nodes, {})
@@ -127,24 +138,49 @@ def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     assert len(mine) + len(theirs) == 10
     assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
-    assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
+    assert [step["within"] is not None for step in mine] == [True, *[False] * (len(mine) - 1)]
     assert result["cards"] == ["Ah", "Qd"]
     known = [step["cost"] for step in mine if step["cost"] is not None]
-    assert (result["weighed"], result["unweighed"]) == (len(known), 1)
+    assert (result["weighed"], result["unweighed"]) == (len(known), 0)
     assert result["cost"] == pytest.approx(sum(known))
+    assert result["within"] == mine[0]["within"] > 0
+
+
+def test_before_the_flop_moves_cost_what_they_lose_in_the_equilibrium(
+    bot: Any, equilibrium: Any
+) -> None:
+    """The opponent does not matter; the same cards as in another draw of the rollouts."""
+    ace = _hand(bot, 0, "f").review()
+    other = _hand(Program(), 0, "f").review()
+    assert ace["cost"] == other["cost"] == ace["steps"][0]["cost"]
+    assert ace["steps"][0]["values"][0] == 0.0
+    assert "Before the flop: what is lost where safe" in ace["note"]
+    assert "From the flop" not in ace["note"]
+    again = rollout_values(
+        TREE, equilibrium, equilibrium, [0], (), starting_hand((50, 43)), deals=50_000, seed=99
+    )
+    assert again is not None
+    right = again.value.max()
+    assert ace["cost"] == pytest.approx(right, abs=2 * (ace["within"] + again.within(0)) + 0.1)
+    assert starting_hand((51, 47)) == starting_hand((44, 48))  # suited, whichever suit
+    assert starting_hand((51, 46)) == starting_hand((45, 48)) != starting_hand((51, 47))
+    assert starting_hand((51, 50)) == starting_hand((48, 49))
 
 
 def test_what_was_not_weighed_has_no_cost(bot: Any) -> None:
-    """A fold before the flop; a program; a decision that the strategy never reaches."""
-    folded = _hand(bot, 0, "f").review()
-    assert (folded["cost"], folded["weighed"], folded["unweighed"]) == (None, 0, 1)
+    """A program; a decision that the strategy never reaches."""
     against = _hand(Program(), 1, "ccccc").review()
-    assert against["cost"] is None
-    assert all(step.get("cost") is None for step in against["steps"])
+    assert _costs(against)[1:] == [None, None]
+    assert (against["weighed"], against["unweighed"]) == (1, 2)
     assert "poker face is a program" in against["note"]
+    assert against["learn"] is None  # of a user's own program no model is learnt
     never = strategy_bot(simple_strategy("always-fold", cp.load("holdem(buckets=10)")))
     hand = _hand(never, 1, "rc" + "cc" * 3)  # it has never raised
-    assert hand.review()["cost"] is None
+    assert _costs(hand.review())[1:] == [None] * 3
+
+
+def _costs(review: Any) -> list[Any]:
+    return [step["cost"] for step in review["steps"] if step["who"] == "you"]
 
 
 def test_a_program_is_weighed_by_a_model_of_it_which_is_said(
@@ -163,16 +199,16 @@ def test_a_program_is_weighed_by_a_model_of_it_which_is_said(
     program.made_from = "poki"  # type: ignore[attr-defined]
     line = "ccccc"
     found, right = _hand(program, 1, line).review(), _hand(strategy_bot(model), 1, line).review()
-    mine = [
-        [step["cost"] for step in one["steps"] if step["who"] == "you"] for one in (found, right)
-    ]
-    assert mine[0] == pytest.approx(mine[1])
+    assert _costs(found) == pytest.approx(_costs(right))
+    assert (found["learn"], _hand(program, 1, line).review()["learn"]) == (None, None)
     assert found["cost"] == pytest.approx(right["cost"])
     assert found["note"].startswith("poker face is a program; a model of it")
     assert all(step["shares"] is None for step in found["steps"] if step["who"] != "you")
     program.made_from = "mine.py:poki"  # type: ignore[attr-defined]
-    assert _hand(program, 1, line).review()["cost"] is None
-    assert asked == ["poki", "mine.py:poki"]
+    assert _costs(_hand(program, 1, line).review())[1:] == [None, None]
+    assert {*asked} == {"poki", "mine.py:poki"}
+    program.made_from = "sparbot"  # type: ignore[attr-defined]
+    assert _hand(program, 1, line).review()["learn"] == "sparbot"
 
 
 class Program:

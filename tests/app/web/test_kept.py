@@ -59,6 +59,23 @@ def test_a_frontier_and_its_strategies_survive_a_restart(tmp_path: Path) -> None
     assert ask(make_app([], tmp_path)[0], f"/api/jobs/{first['key']}").status == 404
 
 
+def test_what_is_kept_is_listed_once_and_below_the_bots(tmp_path: Path) -> None:
+    """Also where the folder of the tables is in a served one."""
+    strategy = cp.Strategy.random("holdem(buckets=2)", 1)
+    strategy.save(tmp_path / "mine.npz")
+    facts = {"title": "flat", "frontier": {"points": [{"p": 0.5}]}}
+    KeptResults(tmp_path / "tables" / "kept").save(KEY, facts, {"0": strategy})
+    app = make_app([tmp_path], tmp_path / "tables")[0]
+    listed = [one["name"] for one in ask(app, "/api/strategies").data["strategies"]]
+    response = "response to flat, p = 0.5"
+    assert [name for name in listed if "npz" in name] == ["mine.npz"]
+    assert listed.count(response) == 1
+    games = ask(app, "/api/games").data["games"]
+    names = [one["name"] for one in games[0]["opponents"]]
+    assert names[1] == "mine.npz"  # below the default
+    assert names.index("poki") < names.index(response) == len(names) - 1
+
+
 def test_results_without_a_name_give_way_and_named_ones_stay(tmp_path: Path) -> None:
     kept = KeptResults(tmp_path / "kept")
     for k in range(MOST_UNNAMED + 3):

@@ -121,7 +121,12 @@ def test_an_asked_state_is_whole_while_a_hand_ends(learner: None, tmp_path: Path
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_is_watched_in_a_browser(
-    learner: None, page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+    learner: None,
+    equilibrium: Any,
+    page: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
 ) -> None:
     """Numbers of the panel are those of the hands; too few hands are said; nothing overflows."""
     monkeypatch.setattr("counterplay.app.web.learning.EVERY", 1)
@@ -147,11 +152,14 @@ def test_it_is_watched_in_a_browser(
         # the finding of too few hands has no number
         for one in page.locator(".finding").all_inner_texts():
             assert "±" not in one or "too few" not in one
-        # the opponent is a program: no move is weighed
+        # the opponent is a program: only moves before the flop are weighed
         page.keyboard.press("v")
         page.wait_for_selector(".step")
-        assert "adaptive is a program" in page.locator("main").inner_text()
-        assert "cost" not in page.locator(".steps").inner_text()
+        found = table.get("review?hand=" + str(table.state["hand"])).json()
+        mine = [step for step in found["steps"] if step["who"] == "you"]
+        late = [step for step in mine if step["cost"] is None]
+        assert page.get_by_text("not weighed", exact=True).count() == len(late) <= len(mine)
+        assert "a shipped equilibrium" in page.locator("main").inner_text()
 
 
 def _opened(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,11 @@ from support.web import Table, served_here
 
 import counterplay as cp
 from counterplay.app.web.catalog import Catalog
+from counterplay.poker.betting.betting import LIMIT, betting_tree
+from counterplay.poker.bots import shipped
+from counterplay.poker.cards.cards import cards, holding
 from counterplay.poker.histories.phh import read_phh
+from counterplay.poker.match.rollouts import rollout_values
 
 WIDTHS = (400, 1_600)
 MINUS = "−"
@@ -113,6 +118,50 @@ def _check_slider(page: Any, rows: list[Any]) -> None:
 
 
 @pytest.mark.slow
+def test_certified_players_and_their_mixture(
+    page: Any, width: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is won is what a match says, the risk is that of the index; between two players the
+    slider gives the mixture."""
+    safe = shipped.strategies()[0]
+    players = [
+        replace(safe, name="always-call", exploitability=0.4, mb_per_game=200.0),
+        replace(safe, name="always-raise", exploitability=0.8, mb_per_game=400.0),
+        replace(safe, name="always-fold", exploitability=0.6, mb_per_game=300.0),
+    ]
+    monkeypatch.setattr("counterplay.app.web.frontiers.strategies", lambda: tuple(players))
+    monkeypatch.setattr("counterplay.app.web.frontiers.HANDS", 20_000)
+    cp.Strategy.random("holdem(buckets=10)", 7).save(tmp_path / "random.npz")
+    with served_here(tmp_path / "tables", tmp_path / "random.npz") as address:
+        page.goto(f"{address}/exploit")
+        page.get_by_label("A strategy or a bot").select_option(label="random.npz")
+        page.get_by_role("button", name="Try the certified players").click()
+        page.wait_for_function(
+            "() => document.querySelectorAll('table.frontier tbody tr').length === 3"
+        )
+        rows = [row.locator("td").all_inner_texts() for row in page.locator("tbody tr").all()]
+        assert [row[0] for row in rows] == ["always-call", "always-fold", "always-raise"]
+        assert [row[3] for row in rows] == ["200", "300", "400"]
+        model = cp.Strategy.load(tmp_path / "random.npz")
+        won = {}
+        for name, text, *_ in rows:
+            played = cp.play_match(model.game, name, model, 20_000, luck_adjusted=True)
+            assert _number(text) == pytest.approx(played.adjusted.mean, abs=6e-5)
+            won[name] = _number(text)
+        assert won["always-raise"] > won["always-call"] > won["always-fold"]
+        assert page.get_by_role("button", name="always-fold").is_disabled()
+        page.get_by_label("Risk at most").fill("500")
+        assert page.locator(".slider output").inner_text() == "300 mb/g (0.3000 sb/h)"
+        text = page.locator(".mixture").inner_text()
+        assert "always-call in 50% and always-raise in 50%" in text
+        half = (won["always-call"] + won["always-raise"]) / 2
+        assert _number(text.partition("of them: ")[2]) == pytest.approx(half, abs=2e-4)
+        assert "no more than 300 mb/g" in text
+        assert "certified" in page.locator(".facts").inner_text()
+        assert _fits(page, width)
+
+
+@pytest.mark.slow
 def test_a_frontier_by_play_is_what_matches_say_and_says_at_least(
     page: Any, width: int, made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,8 +203,11 @@ def test_winnings_are_winnings_per_hand(page: Any, width: int, tmp_path: Path) -
         assert _fits(page, width)
 
 
-def test_a_cost_that_was_not_computed_is_not_shown(page: Any, width: int, tmp_path: Path) -> None:
-    """A fold before the flop, and any hand against a program."""
+def test_a_cost_that_was_not_computed_is_not_shown(
+    page: Any, width: int, equilibrium: Any, tmp_path: Path
+) -> None:
+    """Moves from the flop on against a program; before the flop any move has a cost, in the
+    equilibrium, with its interval."""
     (tmp_path / "mine.py").write_text(PROGRAM)
     program = Path(f"{tmp_path / 'mine.py'}:Caller")
 
@@ -164,7 +216,7 @@ def test_a_cost_that_was_not_computed_is_not_shown(page: Any, width: int, tmp_pa
 
     with served_here(tmp_path / "tables", program) as address:
         for opponent, choose, words in (
-            ("bot:always-call", fold, "Moves before the flop are not weighed"),
+            ("bot:always-call", fold, "a shipped equilibrium, plays both seats"),
             (f"bot:{program}", lambda keys: keys.index("c"), "caller is a program"),
         ):
             table = Table(page, address, "holdem(buckets=10)", opponent)
@@ -173,10 +225,25 @@ def test_a_cost_that_was_not_computed_is_not_shown(page: Any, width: int, tmp_pa
             page.keyboard.press("v")
             page.wait_for_selector(".step")
             review = page.locator(".panel", has_text="What happened").inner_text()
-            assert "None of your moves was weighed." in review
-            assert "0.000" not in review
-            assert "cost" not in review
-            assert "not weighed" in page.locator(".steps").inner_text()
+            found = table.get("review?hand=0").json()
+            own = tuple(cards("".join(table.state["scene"]["own"])))
+            right = rollout_values(
+                betting_tree(LIMIT), equilibrium, equilibrium, [0], (), holding(own), 50_000, seed=5
+            )
+            assert right is not None
+            shown = page.locator(".step").first.locator(".bars .number").all_inner_texts()
+            for k, text in enumerate(shown):
+                assert _number(text) == pytest.approx(
+                    right.value[k], abs=2 * right.within(k) + 0.05
+                )
+            verdict = page.locator(".verdict b").inner_text()
+            more = found["within"] if "less than" in verdict else 0.0
+            assert _number(verdict) == pytest.approx(found["cost"] + more, abs=6e-4)
+            assert ("less than" in verdict) == (found["cost"] <= found["within"])
+            assert verdict.endswith(" sb")
+            late = len([step for step in found["steps"] if step["who"] == "you"]) - 1
+            assert page.get_by_text("not weighed", exact=True).count() == late
+            assert "cost 0.000" not in review
             assert words in review
             assert _fits(page, width)
 

@@ -14,11 +14,11 @@ from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import ACTIONS, LETTER, LIMIT, betting_tree
 from counterplay.poker.bots.bot import Bot, View
 from counterplay.poker.bots.table import TableBot
+from counterplay.poker.exam.candidate import two_of
+from counterplay.poker.exam.holdem import played_blocks
 from counterplay.poker.histories.records import settle_deal
-from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment, projected
 from counterplay.poker.match.luck_adjustment import PARTS, adjust_deals
-from counterplay.poker.match.referee import PlayedHand, play_hands, start_bots
 
 pytestmark = pytest.mark.slow  # kernels and tables
 TREE = betting_tree(LIMIT)
@@ -37,17 +37,11 @@ class Mixing(Bot):
         return str(self._rng.choice(actions))
 
 
-def played(program: Any, opponent: TableBot, n: int, seed: int = 5) -> PlayedDeals:
-    deals = session_deals(seed, 0, n)
-    won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
-    for swap in (0, 1):
-        start_bots((program, opponent), (1, 2))
-        hands: list[PlayedHand] = []
-        result = play_hands((program, opponent), deals, bool(swap), hands.append)
-        column = (np.arange(n) & 1) ^ swap
-        won[np.arange(n), column] = result
-        ends[np.arange(n), column] = [hand.end for hand in hands]
-    return PlayedDeals(deals.cards, won, ends)
+def played(
+    program: Any, opponent: TableBot, n: int, seed: int = 5
+) -> tuple[PlayedDeals, np.ndarray | None]:
+    """The deals, and the probabilities that the program told."""
+    return next(played_blocks(two_of(program), opponent, n, seed))
 
 
 def reach_of(
@@ -65,13 +59,19 @@ def reach_of(
     return reach
 
 
-def test_it_is_the_mean_over_holdings_one_at_a_time() -> None:
-    view, program = cp.load("holdem(buckets=10)"), Mixing()
+@pytest.mark.parametrize("tells", [False, True])
+def test_it_is_the_mean_over_holdings_one_at_a_time(tells: bool) -> None:
+    """A player that tells its probabilities is corrected as one whose table is known."""
+    view = cp.load("holdem(buckets=10)")
     opponent = cp.bot(cp.Strategy.random(view, 8))
+    program = cp.bot(cp.Strategy.random(view, 2)) if tells else Mixing()
     adjuster = ImaginaryLuckAdjustment(view, program, opponent.table)
-    raw = played(program, opponent, 3)
-    adjuster.learn(played(program, opponent, 40, seed=9))
-    found = adjuster.adjusted(raw)
+    raw, told = played(program, opponent, 3)
+    assert (told is not None) == tells
+    adjuster.learn(played(program, opponent, 40, seed=9)[0])
+    values = adjuster._values._replace(known=np.array([tells, True]))
+    one = program.table if tells else opponent.table
+    found = adjuster.parts(raw, told).sum(axis=2)
     assert raw.cards is not None
     for k, side in ((0, 0), (1, 1), (2, 0)):
         cards, end = raw.cards[k].tolist(), int(raw.ends[k, side])
@@ -87,10 +87,10 @@ def test_it_is_the_mean_over_holdings_one_at_a_time() -> None:
             payoff = settle_deal(state, dealt) * (1 if side == 0 else -1)
             won = np.full((1, 2), np.nan)
             won[0, side] = payoff
-            one = np.array([dealt], dtype=np.uint8)
+            deal = np.array([dealt], dtype=np.uint8)
             adjust_deals(
-                adjuster._pairs, opponent.table, opponent.table, adjuster._values, one,
-                raw.ends[k : k + 1], won, adjuster._workspace, np.zeros(PARTS),
+                adjuster._pairs, one, opponent.table, values, deal, raw.ends[k : k + 1], won,
+                adjuster._workspace, np.zeros(PARTS),
             )  # fmt: skip
             total, weight = total + reach * float(won[0, side]), weight + reach
         assert found[k, side] == pytest.approx(total / weight, abs=1e-9)
@@ -101,9 +101,10 @@ def test_the_mean_stays_and_the_variance_shrinks() -> None:
     view, opponent, program = cp.load("holdem(buckets=10)"), cp.bot("probe"), Mixing()
     adjuster = ImaginaryLuckAdjustment(view, program, opponent.table)
     samples, plain = [], []
-    for seed in range(6):
-        raw = played(program, opponent, 100, seed)
-        samples.append(adjuster.adjusted(raw).mean(axis=1))
+    for seed in range(12):
+        raw, told = played(program, opponent, 50, seed)
+        assert told is None
+        samples.append(adjuster.parts(raw).sum(axis=2).mean(axis=1))
         plain.append(raw.won.mean(axis=1))
         adjuster.learn(raw)
     deals = np.concatenate(samples)
@@ -130,14 +131,14 @@ def test_a_projection_is_the_mean_play_of_a_table() -> None:
     assert np.allclose(projected(view, bot.table)[later], bot.table.policy[later], atol=1e-6)
 
 
-def test_a_table_as_the_player_is_known() -> None:
-    """Against itself every luck-adjusted deal is nearly even."""
+def test_told_probabilities_take_out_the_luck_of_the_draw() -> None:
     view = cp.load("holdem(buckets=10)")
     bot, other = (cp.bot(cp.Strategy.random(view, 4)) for _ in range(2))
     adjuster = ImaginaryLuckAdjustment(view, bot, other.table)
-    raw = played(bot, other, 60)
-    deals = adjuster.adjusted(raw).mean(axis=1)
+    raw, told = played(bot, other, 50)
+    deals = adjuster.parts(raw, told).sum(axis=2).mean(axis=1)
     assert np.isfinite(deals).all()
     assert deals.std() < 0.7 * raw.won.std()
-    adjuster.learn(raw)  # nothing to learn
-    assert np.array_equal(adjuster.adjusted(raw).mean(axis=1), deals)
+    assert deals.std() < 0.8 * adjuster.parts(raw).sum(axis=2).mean(axis=1).std()
+    adjuster.learn(raw)  # nothing to learn of a table
+    assert np.array_equal(adjuster.parts(raw, told).sum(axis=2).mean(axis=1), deals)

@@ -97,7 +97,7 @@ class Api:
     def load(self) -> Any:
         with self._lock:
             if self._app is None:
-                from counterplay.app.web import drill, exploit, explore, runs
+                from counterplay.app.web import drill, exploit, explore, runs, spots
                 from counterplay.app.web.catalog import Catalog
                 from counterplay.app.web.kept import KeptResults
                 from counterplay.app.web.play import tables as play
@@ -111,6 +111,7 @@ class Api:
                 routes = play.routes(self.tables, preparations)
                 routes += explore.routes(catalog, preparations) + runs.routes(catalog)
                 routes += exploit.routes(service, preparations)
+                routes += spots.routes(preparations)
                 routes += drill.routes(catalog, preparations, self._folder / DRILL)
                 self._app = Starlette(routes=routes)
         return self._app

@@ -74,6 +74,8 @@ class Catalog:
     def _scan(self) -> Iterator[CatalogEntry]:
         for root in self._roots:
             for path, kind in _scan(root, root, 0):
+                if self.kept is not None and path.is_relative_to(self.kept.folder):
+                    continue  # listed by their results
                 inner = path.relative_to(root)
                 name = root.name if str(inner) == "." else str(inner)
                 text = str(path).encode("utf-8", "surrogateescape")

@@ -1,6 +1,6 @@
 """The drill: a decision of a hand that a strategy plays with itself, asked of a person, and the
-answer beside what the strategy does there and what each action is worth. Only decisions on the turn
-and the river, whose values are computed (`poker/holdem/action_values.py`).
+answer beside what the strategy does there and what each action is worth, when both go on as the
+strategy: exactly on the turn and the river, as an estimate before.
 
 Answers are appended to a file, a line of JSON each.
 """
@@ -13,14 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.explore import grid_view, prepared, value_facts
+from counterplay.app.web.explore import grid_view, holding_on, prepared, value_facts
 from counterplay.app.web.play.holdem import button_text
 from counterplay.app.web.preparation import Preparations
 from counterplay.app.web.strategies import find_strategy
@@ -28,10 +27,9 @@ from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, STREETS, betting_tree
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.cards.cards import N_CARDS, card_text, cards, holding
+from counterplay.poker.cards.cards import N_CARDS, card_text, cards
 from counterplay.poker.cards.deal import N_DEALT
 
-FIRST_STREET = 2  # the turn
 TRIES = 2_000
 MOST_RESULTS = 2_000
 _random = random.SystemRandom()
@@ -85,25 +83,26 @@ def read_results(file: Path) -> list[dict[str, Any]]:
 
 
 def draw_spot(strategy: Any) -> dict[str, Any]:
-    """A decision on the turn or the river of a hand that the strategy plays with itself."""
+    """A decision of a hand that the strategy plays with itself, on any street as likely."""
     if not strategy.game.can("grid") or strategy.game.rules.betting != LIMIT:
         raise BadParameter("the drill is for strategies of limit hold'em")
     tree, bot = betting_tree(LIMIT), strategy_bot(strategy)
+    wanted, found = _random.randrange(len(STREETS)), list[Any]()
     for _ in range(TRIES):
         deal = _random.sample(range(N_CARDS), N_DEALT)
         bot.seed(_random.randrange(2**60))
-        node, decisions = 0, []
+        node, decisions = 0, dict[int, list[Any]]()
         while not tree.states[node].over:
             state = tree.states[node]
             seat = state.player()
             own = deal[2 * seat], deal[2 * seat + 1]
             board = tuple(deal[4 : 4 + state.on_board])
-            if state.round >= FIRST_STREET:
-                decisions.append((node, own, board))
+            decisions.setdefault(state.round, []).append((node, own, board))
             node = tree.moves[node][bot.act(View(seat, own, board, state, node))]
-        if decisions:
-            return _spot(tree, *_random.choice(decisions))
-    raise BadParameter("this strategy never comes to the turn")
+        found = decisions.get(wanted, found or decisions[0])
+        if wanted in decisions:
+            break
+    return _spot(tree, *_random.choice(found))
 
 
 def _spot(tree: Any, node: int, own: tuple[int, int], board: tuple[int, ...]) -> dict[str, Any]:
@@ -123,18 +122,24 @@ def _spot(tree: Any, node: int, own: tuple[int, int], board: tuple[int, ...]) ->
 
 def judge(strategy: Any, spot: dict[str, str], action: str) -> dict[str, Any]:
     """What the strategy does at a spot, what each action is worth, and what `action` costs."""
-    own = tuple(cards(spot["cards"]))
-    if len(own) != 2 or {*own} & {*cards(spot["board"])}:
-        raise BadParameter("a player holds two cards that are not on the board")
+    k = holding_on(spot["cards"], tuple(cards(spot["board"])))
     view = grid_view(strategy, None, spot["betting"], spot["board"])
-    found = value_facts(strategy, spot["betting"], spot["board"])
-    if "one" not in view or found["values"] is None:
-        raise BadParameter("there is no decision on the turn or the river here")
+    found = value_facts(strategy, spot["betting"], spot["board"], spot["cards"])
+    if "one" not in view or found.get("actions") is None:
+        raise BadParameter("there is no decision here")
+    if found["values"] is None and found["mean"] is None:
+        raise BadParameter("the strategy never comes here, so nothing has a value")
     if action not in view["actions"]:
         raise BadParameter(f"one may {', '.join(view['actions'])} here, not {action[:40]!r}")
-    k = holding(own)
     shares = {name: view["one"]["shares"][ACTIONS.index(name)][k] for name in view["actions"]}
-    values = {name: found["values"][name][k] for name in view["actions"]}
-    best = float(np.max(list(values.values())))
-    facts = {"street": view["street"], "shares": shares, "values": values}
-    return {**facts, "cost": best - values[action]}
+    values = dict(zip(found["actions"], found["mean"], strict=True))
+    if found["values"] is not None:
+        values = {name: found["values"][name][k] for name in view["actions"]}
+    within, best = None, max(values, key=values.__getitem__)
+    if found["values"] is None:
+        others = [name for name in values if name != action]
+        rival = best if best != action else max(others, key=values.__getitem__)
+        rows = found["actions"]
+        within = found["apart"][rows.index(rival)][rows.index(action)]
+    facts = {"street": view["street"], "shares": shares, "values": values, "within": within}
+    return {**facts, "cost": values[best] - values[action]}

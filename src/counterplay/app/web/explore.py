@@ -29,14 +29,16 @@ from counterplay.core.evaluation.exact import InfosetValues, infoset_values
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.core.responses.locks import locked
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
-from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
+from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards, holding
 from counterplay.poker.holdem import holdings
 from counterplay.poker.holdem.action_values import action_values
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.match.rollouts import rollout_values
 
 PAGE_ROWS = 40
 MOST_PAGES = 10**6
 VALUED_CARDS = 4  # on the board, from which on actions have values
+ROLLOUTS = 400_000  # before; half a second
 GRIDS = "strategies with a grid of starting hands"
 
 
@@ -51,7 +53,7 @@ def routes(catalog: Catalog, preparations: Preparations) -> list[Route]:
         query = request.query_params
         strategy = find_strategy(catalog, http.text_field(query, "s"))
         betting, board = http.text_field(query, "betting", ""), http.text_field(query, "board", "")
-        return value_facts(strategy, betting, board)
+        return value_facts(strategy, betting, board, http.text_field(query, "cards", ""))
 
     async def table(request: Request) -> Response:
         text = await http.in_thread(_answer, catalog, request, True)
@@ -257,21 +259,44 @@ def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[
     return facts
 
 
-def value_facts(strategy: Any, betting: str, board_text: str) -> dict[str, Any]:
+def value_facts(strategy: Any, betting: str, board_text: str, held: str = "") -> dict[str, Any]:
     """The value of each action after `betting` when both players follow the strategy: of every
-    holding, and the mean; None before the turn, where it is not computed."""
+    holding and the mean, exactly on the turn and the river; before the turn the mean, or that of
+    the holding `held`, as an estimate with half its 95% interval (`within`) and those of the
+    differences (`apart`)."""
     tree, path, board = _decision(strategy, betting, board_text)
     state = tree.states[path[-1]]
     dealt = board[: state.on_board]
-    if state.over or len(dealt) < max(state.on_board, VALUED_CARDS):
+    if state.over or len(dealt) < state.on_board:
         return {"values": None}
     table = _table(strategy)
+    if len(dealt) < VALUED_CARDS:
+        mine = holding_on(held, dealt) if held else None
+        estimate = rollout_values(tree, table, table, path, dealt, mine, ROLLOUTS)
+        if estimate is None:
+            return {"values": None, "mean": None, "actions": tree.actions[path[-1]]}
+        every = range(len(estimate.actions))
+        return {
+            "values": None,
+            "mean": estimate.value.tolist(),
+            "within": [estimate.within(k) for k in every],
+            "apart": [[estimate.within(k, j) for j in every] for k in every],
+            "actions": estimate.actions,
+        }
     found = action_values(tree, table, table, path, dealt)
     own = found.weight * _holding_policy(strategy, path, dealt).reach
     values = np.nan_to_num(found.value)
     mean = (values @ own / own.sum()).tolist() if own.sum() > 0 else None
     each = {name: row.tolist() for name, row in zip(found.actions, values, strict=True)}
     return {"values": each, "mean": mean, "actions": found.actions}
+
+
+def holding_on(text: str, board: tuple[int, ...]) -> int:
+    """The number of the holding in a text such as `QhJh`, which is possible on the board."""
+    own = tuple(cards(text))
+    if len(own) != 2 or {*own} & {*board}:
+        raise BadParameter("a player holds two cards that are not on the board")
+    return holding(own)
 
 
 def _step(tree: BettingTree, node: int, child: int) -> dict[str, Any]:
@@ -287,28 +312,20 @@ def _step(tree: BettingTree, node: int, child: int) -> dict[str, Any]:
 
 def _holding_policy(strategy: Any, path: list[int], board: tuple[int, ...]) -> HoldingPolicy:
     tree, table = strategy.game.rules.tree, _table(strategy)
-    node, reach = path[-1], np.ones(N_HOLDINGS)
-
-    def probabilities(at: int) -> np.ndarray:
-        codes = holdings.bucket_codes(table, board, int(tree.nodes.street[at]))
-        return holdings.action_probabilities(table, at, codes)
-
-    for at, child in pairwise(path):
-        if tree.nodes.player[at] == tree.nodes.player[node]:
-            reach *= probabilities(at)[:, ACTIONS.index(_action_taken(tree, at, child))]
+    node = path[-1]
+    reach = holdings.reach_of(tree, table, path, int(tree.nodes.player[node]), board)
     buckets = holdings.bucket_codes(table, board, holdings.BOARD_SIZE.index(len(board)))
-    return HoldingPolicy(buckets, probabilities(node), reach)
+    return HoldingPolicy(buckets, holdings.action_probabilities(table, node, buckets), reach)
 
 
 def _policy_facts(strategy: Any, path: list[int], board: tuple[int, ...]) -> dict[str, Any]:
     bucket, probability, reach = _holding_policy(strategy, path, board)
-    weight = reach * holdings.canonical_board(board).free
-    total = float(weight.sum())
+    total = float(reach.sum())
     return {
         "bucket": bucket.tolist(),
         "shares": np.round(probability.T, 3).tolist(),
         "reach": np.round(reach, 4).tolist(),
-        "mean": (weight @ probability / total).tolist() if total > 0 else None,
+        "mean": (reach @ probability / total).tolist() if total > 0 else None,
     }
 
 

@@ -1,5 +1,5 @@
 """Frontiers for the exploit page: exact in small games, in hold'em from a sample of flops, or by
-play.
+play; and the shipped strategies, whose risk is certified, against an opponent (`CertifiedPlayers`).
 
 By play: the exploitation of a response is what it wins from the model in a match; its
 exploitability is what a counter-strategy wins from it that was trained against it for the same
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from counterplay.app.web.strategies import BOT, HOLDEM, open_game
 from counterplay.core.base.errors import Interrupted
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.core.responses.compute import DEFAULT_TARGET
@@ -19,12 +20,14 @@ from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontie
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.result import Response as RobustResponse
 from counterplay.core.solvers.limits import payoff_range
+from counterplay.poker.bots.shipped import ShippedStrategy, strategies
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
 SMALL_SECONDS = 3.0  # of solving for each p
 HANDS = 400_000  # of a match
-EXACT, BY_FLOPS, BY_PLAY = "exact", "by flops", "by play"
+PROGRAM_HANDS = 20_000  # with a program
+EXACT, BY_FLOPS, BY_PLAY, CERTIFIED = "exact", "by flops", "by play", "certified"
 SEATS = 2  # whose sum the library gives, and whose mean the page shows
 
 
@@ -112,3 +115,63 @@ def _match(one: Any, two: Any) -> tuple[float, float]:
 
     result = play_match(one.game, one, two, hands=HANDS, luck_adjusted=False)
     return SEATS * result.mean, SEATS * (result.interval[1] - result.mean)
+
+
+@dataclass(frozen=True)
+class CertifiedPlayers:
+    """What each shipped strategy wins from an opponent in a match, beside its certified risk: both
+    per hand, the mean of the seats. `won`: with half the 95% interval, by rising risk."""
+
+    opponent: str
+    hands: int
+    won: list[tuple[ShippedStrategy, float, float]]
+
+    def facts(self) -> dict[str, Any]:
+        """As those of a frontier."""
+        points = [
+            {
+                "name": one.name,
+                "wins": mean,
+                "wins_within": half,
+                "risks": one.exploitability / SEATS,
+                "risks_within": 0.0,
+                "exploitability": one.exploitability,
+                "strategy": BOT + one.name,
+            }
+            for one, mean, half in self.won
+        ]
+        facts = {"how": CERTIFIED, "opponent": self.opponent, "hands": self.hands}
+        return {**facts, "unit": "sb/h", "millibets": True, "points": points}
+
+
+def certified_players(job: BackgroundJob, opponent: Any, title: str) -> CertifiedPlayers:
+    """Plays the matches; `opponent`: a strategy, or the name of a program."""
+    from counterplay.poker.bots.registry import BOTS
+    from counterplay.poker.bots.table import strategy_bot
+
+    program = isinstance(opponent, str)
+    hands = PROGRAM_HANDS if program else HANDS
+    won: list[tuple[ShippedStrategy, float, float]] = []
+    listed = sorted(strategies(), key=lambda one: one.exploitability)
+    try:
+        for k, one in enumerate(listed):
+
+            def report(share: float, what: str, k: int = k) -> None:
+                job.progress((k + 0.5 * share) / len(listed), what)
+
+            BOTS[one.name].prepare(report)
+            job.progress((k + 0.5) / len(listed), f"{one.name}, a match")
+            other = opponent if program else strategy_bot(opponent, "opponent")
+            won.append((one, *_played(one.name, other, hands)))
+    except KeyboardInterrupt:
+        raise Interrupted(CertifiedPlayers(title, hands, won) if won else None) from None
+    return CertifiedPlayers(title, hands, won)
+
+
+def _played(one: Any, other: Any, hands: int) -> tuple[float, float]:
+    """What `one` wins per hand, the mean of the seats, without the luck that can be taken out."""
+    from counterplay.core.match.play import play_match
+
+    match = play_match(open_game(HOLDEM), one, other, hands, luck_adjusted=True)
+    result = match.adjusted or match
+    return float(result.mean), float(result.interval[1] - result.mean)

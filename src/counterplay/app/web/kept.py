@@ -30,11 +30,11 @@ class KeptResults:
     """The results in one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder.resolve()
 
     def save(self, key: str, facts: dict[str, Any], strategies: dict[str, Any]) -> None:
         """Writes a result: the facts that a page shows, and strategies by name."""
-        place = self._folder / key
+        place = self.folder / key
         for name, strategy in strategies.items():
             strategy.save(place / f"{name}.npz")
         games = {name: strategy.game.name for name, strategy in strategies.items()}
@@ -44,13 +44,13 @@ class KeptResults:
             self.remove(old)
 
     def _write(self, key: str, record: dict[str, Any]) -> None:
-        files.write_json(self._folder / key / RECORD, {"counterplay": "kept", **record})
+        files.write_json(self.folder / key / RECORD, {"counterplay": "kept", **record})
 
     def read(self, key: str) -> dict[str, Any] | None:
         """The record of a result; None without one, or where it is damaged."""
         if not KEY.fullmatch(key):
             return None
-        path = self._folder / key / RECORD
+        path = self.folder / key / RECORD
         try:
             return _read(path, path.stat().st_mtime_ns)
         except (OSError, CounterplayError):
@@ -58,7 +58,7 @@ class KeptResults:
 
     def records(self) -> list[tuple[str, dict[str, Any]]]:
         """All results by key, newest first."""
-        names = [path.name for path in self._folder.iterdir()] if self._folder.is_dir() else []
+        names = [path.name for path in self.folder.iterdir()] if self.folder.is_dir() else []
         found = [(name, record) for name in names if (record := self.read(name)) is not None]
         return sorted(found, key=lambda one: -float(one[1]["when"]))[:MOST_LISTED]
 
@@ -74,12 +74,12 @@ class KeptResults:
 
     def remove(self, key: str) -> None:
         if KEY.fullmatch(key):
-            shutil.rmtree(self._folder / key, ignore_errors=True)
+            shutil.rmtree(self.folder / key, ignore_errors=True)
 
     def strategy_file(self, key: str) -> Path:
         """The file of the strategy `made-KEY-NAME`."""
         found = STRATEGY_KEY.fullmatch(key)
-        path = self._folder / found[1] / f"{found[2]}.npz" if found else None
+        path = self.folder / found[1] / f"{found[2]}.npz" if found else None
         if path is None or not path.is_file():
             raise NotFound("no such strategy any more; load the page again")
         return path

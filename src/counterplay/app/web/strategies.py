@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.kept import MADE
 from counterplay.core.base.errors import BadParameter, unknown
 from counterplay.core.base.progress import ProgressCallback, no_progress
 
@@ -175,7 +176,11 @@ def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
             for name, about in bots.items()
         ]
         first = default_bot()
-        return sorted([*saved, *listed], key=lambda one: one["key"] != BOT + first)
+        made = STRATEGY + MADE  # by the page, in numbers: below the others
+        return sorted(
+            [*saved, *listed],
+            key=lambda one: (one["key"] != BOT + first, one["key"].startswith(made)),
+        )
     equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
     return [
         {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},

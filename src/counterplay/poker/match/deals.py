@@ -170,17 +170,24 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
 
 
 @jit(inner=True)
-def _play_hand(
-    nodes: PublicNodes, one: Table, two: Table, chance: Deal, code: np.ndarray, rng: np.ndarray
+def play_hand(
+    nodes: PublicNodes,
+    one: Table,
+    two: Table,
+    start: int,
+    chance: Deal,
+    code: np.ndarray,
+    rng: np.ndarray,
 ) -> tuple[float, int]:
-    """Plays the cards of `chance`; returns the payoff of player 1 and the terminal node."""
+    """Plays the cards of `chance` from the node `start` on; returns the payoff of player 1 and the
+    terminal node."""
     code[0] = code[1] = 0
     street = -1
-    node = ZERO
+    node = index(start)
     player = nodes.player[node]
     while player >= 0:
-        if nodes.street[node] != street:
-            street = int(nodes.street[node])
+        while street < nodes.street[node]:
+            street += 1
             board = find_board(one.cards, chance, street)
             reach_street(one, chance, board, 0, street, code)
             reach_street(two, chance, board, 1, street, code)
@@ -219,10 +226,10 @@ def play_tables(
         as_first, as_second = begin_deal(deals, k, rng, won)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if as_first:
-            won[k, ZERO], ends[k, ZERO] = _play_hand(nodes, a, b, chance, code, rng)
+            won[k, ZERO], ends[k, ZERO] = play_hand(nodes, a, b, ZERO, chance, code, rng)
         if as_second:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            lost, ends[k, ONE] = _play_hand(nodes, b, a, chance, code, rng)
+            lost, ends[k, ONE] = play_hand(nodes, b, a, ZERO, chance, code, rng)
             won[k, ONE] = -lost
 
 

@@ -6,6 +6,8 @@ A hand is evaluated for every holding that the table could have held: with the w
 way: it does not see the holding before the end of the hand (Burch et al. 2018; the averaging is
 that of Bowling et al. 2008).
 
+The program's own actions are corrected where it says its probabilities at each decision.
+
 u is that of two tables of few buckets: a projection of the table, and a model of the program from
 the hands before. Any u that does not depend on the hand leaves the mean as it is.
 """
@@ -36,6 +38,7 @@ from counterplay.poker.holdem.table import Table, code_counts
 from counterplay.poker.match.deals import reach_street
 from counterplay.poker.match.luck_adjustment import (
     DEEPEST,
+    NOBODY,
     PARTS,
     REACH,
     LuckWorkspace,
@@ -86,13 +89,13 @@ def projected(view: Game, table: Table) -> np.ndarray:
 
 @jit
 def imagine_deals(
-    pairs: PairGame, a: Table, b: Table, values: PlayerValues, unknown: int, cards: np.ndarray,
-    ends: np.ndarray, won: np.ndarray, workspace: LuckWorkspace, parts: np.ndarray,
+    pairs: PairGame, opponent: Table, values: PlayerValues, cards: np.ndarray, ends: np.ndarray,
+    won: np.ndarray, tells: bool, told: np.ndarray, workspace: LuckWorkspace, parts: np.ndarray,
     mean: np.ndarray,
 ) -> None:  # fmt: skip
     """Fills `mean` (float64[n, 2, PARTS]) with the mean of the parts of corrections, and of the
-    payoff of `a` in the place of the reach, over the holdings of the known player. `unknown`: 0
-    where `a` is the program."""
+    payoff of the program in the place of the reach, over the holdings of the opponent. `told`
+    (float64[n, 2, decisions, 3]): the program's probabilities, if it `tells` them."""
     nodes, chance = pairs.nodes, workspace.chance
     for k in range(index(len(cards))):
         for side in range(index(2)):
@@ -101,9 +104,8 @@ def imagine_deals(
             for j in range(index(N_DEALT)):
                 chance.deck[j] = cards[k, j]
             end = index(ends[k, side])
-            one, two = (a, b) if side == ZERO else (b, a)
-            seat = index(unknown) ^ side  # of the program
-            place = index(2) * (ONE - seat)  # of the known player's cards in the deck
+            teller = int(side) if tells else NOBODY
+            place = index(2) * (ONE - side)  # of the opponent's cards in the deck
             seen = seen_cards(nodes, end)
             weight = 0.0
             for j in range(REACH + ONE):
@@ -115,7 +117,10 @@ def imagine_deals(
                     if held(cards[k], low, place, seen):
                         continue
                     chance.deck[place], chance.deck[place + ONE] = low, high
-                    hand_correction(pairs, one, two, values, int(side), int(end), workspace, parts)
+                    hand_correction(
+                        pairs, opponent, opponent, values, int(side), int(end), teller,
+                        told[k, side], workspace, parts,
+                    )  # fmt: skip
                     if parts[REACH] <= 0.0:
                         continue
                     folded = nodes.folded[end]
@@ -185,18 +190,19 @@ def count_actions(
 
 
 class ImaginaryLuckAdjustment:
-    """Luck-adjusted payoffs of `a`, a program or a table, against a table. `view`: a game of few
-    buckets, for u, which is that of the hands that `learn` was given before."""
+    """Luck-adjusted payoffs of a program, or of a table that is played as one, against a table.
+    `view`: a game of few buckets, for u, which is that of the hands that `learn` was given
+    before."""
 
     def __init__(
-        self, view: Game, a: Any, opponent: Table, progress: ProgressCallback = no_progress
+        self, view: Game, program: Any, opponent: Table, progress: ProgressCallback = no_progress
     ) -> None:
         self._view, self._opponent = view, opponent
-        own = getattr(a, "table", None)
-        self._table = own if isinstance(own, Table) else None
-        self._known = np.array([self._table is not None, True])
-        self._against = projected(view, opponent)
-        self._prior = self._against if self._table is None else projected(view, self._table)
+        self._against = self._prior = projected(view, opponent)
+        own = getattr(program, "table", None)
+        self._learns = not isinstance(own, Table)
+        if isinstance(own, Table):
+            self._prior = projected(view, own)
         self._seen = np.zeros_like(self._prior)
         tree, cards = view.rules.tree, view.form.cards
         self._workspace = LuckWorkspace(
@@ -219,14 +225,14 @@ class ImaginaryLuckAdjustment:
             np.stack([side.value for side in sides]),
             np.stack([side.before for side in sides]),
             np.array([float(self._first @ side.value[0]) for side in sides]),
-            self._known,
+            np.array([False, True]),
             np.stack([side.shown for side in sides]),
             sides[0].chance.showdown,
         )
 
     def learn(self, raw: PlayedDeals) -> None:
         """Takes hands that were adjusted into the model of a program."""
-        if self._table is not None:
+        if not self._learns:
             return
         assert raw.cards is not None
         count_actions(
@@ -235,13 +241,15 @@ class ImaginaryLuckAdjustment:
         )  # fmt: skip
         self._values = self._new_values()
 
-    def adjusted(self, raw: PlayedDeals) -> np.ndarray:
-        """float64[n, 2]: the luck-adjusted payoff of `a`, NaN where it was not played."""
-        mean = np.zeros((*raw.won.shape, PARTS))
+    def parts(self, raw: PlayedDeals, told: np.ndarray | None = None) -> np.ndarray:
+        """float64[n, 2, PARTS]: corrections, each of mean 0, and last the payoff of the program,
+        which sum to the luck-adjusted payoff; NaN where it was not played. `told`: its
+        probabilities, float64[n, 2, decisions, 3]."""
         assert raw.cards is not None
-        own = self._opponent if self._table is None else self._table
+        mean = np.full((*raw.won.shape, PARTS), np.nan)
+        given = np.zeros((*raw.won.shape, 0, 3)) if told is None else told
         imagine_deals(
-            self._pairs, own, self._opponent, self._values, 0, raw.cards, raw.ends, raw.won,
-            self._workspace, np.zeros(PARTS), mean,
+            self._pairs, self._opponent, self._values, raw.cards, raw.ends, raw.won,
+            told is not None, given, self._workspace, np.zeros(PARTS), mean,
         )  # fmt: skip
-        return np.where(np.isnan(raw.won), np.nan, mean.sum(axis=2))
+        return mean

@@ -44,6 +44,7 @@ LAST_STREET = 3
 DEEPEST = 64  # most decisions of a hand
 #: Parts of a correction: for the cards of each street, for actions; and the probability of actions.
 ACTION, REACH, PARTS = index(4), index(5), 6
+NOBODY = -1  # says its probabilities itself
 
 
 class PlayerValues(NamedTuple):
@@ -85,12 +86,12 @@ def _pair(pairs: PairGame, chance: Deal, street: int, board: int, before: int) -
 
 
 @jit(inner=True)
-def _dealt(chance: Deal, card: int, known: int) -> bool:
+def is_dealt(chance: Deal, card: int, known: int) -> bool:
     """Whether a card is among the first `known` of the deck."""
-    dealt = False
+    found = False
     for j in range(index(known)):
-        dealt = dealt or chance.deck[j] == card
-    return dealt
+        found = found or chance.deck[j] == card
+    return found
 
 
 @jit(inner=True)
@@ -134,7 +135,7 @@ def _mean_next(
     card, total, count = chance.deck[place], 0.0, 0
     board, permutation = chance.board[ZERO], chance.permutation[ZERO]
     for other in range(52):
-        if _dealt(chance, other, 5 + street):
+        if is_dealt(chance, other, 5 + street):
             continue
         chance.deck[place] = other
         chance.board[ZERO], chance.permutation[ZERO] = board, permutation
@@ -176,13 +177,16 @@ def hand_correction(
     values: PlayerValues,
     side: int,
     end: int,
+    teller: int,
+    told: np.ndarray,
     workspace: LuckWorkspace,
     parts: np.ndarray,
 ) -> float:
     """The correction of player 1's payoff in the hand with the cards of `workspace.chance`.
-    `side`: 0 where `a` is player 1. Fills `parts` (float64[PARTS]): the corrections for the cards
-    of each street and for actions, and the probability of the known players' actions; it stops
-    where that is 0."""
+    `side`: 0 where `a` is player 1. `told`: the probabilities of fold, call and raise at each
+    decision of the player `teller` in this hand; there may be no such player. Fills `parts`
+    (float64[PARTS]): the corrections for the cards of each street and for actions, and the
+    probability of the known players' actions; it stops where that is 0."""
     nodes, chance, path, code = pairs.nodes, workspace.chance, workspace.path, workspace.code
     value = values.value[index(side)]
     length, node = ZERO, end
@@ -195,7 +199,7 @@ def hand_correction(
         parts[j] = 0.0
     parts[REACH] = 1.0
     street, pair, correction = -1, ZERO, 0.0
-    node = 0
+    node, decision = 0, ZERO
     step = length
     while True:
         if nodes.player[index(node)] >= 0 and nodes.street[index(node)] != street:
@@ -218,12 +222,14 @@ def hand_correction(
         step -= ONE
         below = path[step]
         player = int(nodes.player[index(node)])
-        if values.known[index(player ^ side)]:
+        if player == teller or values.known[index(player ^ side)]:
             first = int(nodes.first_child[index(node)])
             facing = nodes.passive[index(nodes.decision[index(node)])] == 1
             mean = 0.0
             for c in range(first, int(nodes.first_child[index(node) + ONE])):
-                if player == 0:
+                if player == teller:
+                    share = told[decision, index(c - first if facing else c - first + 1)]
+                elif player == 0:
                     share = _action_probability(one, node, code[0], facing, c - first)
                 else:
                     share = _action_probability(two, node, code[1], facing, c - first)
@@ -235,6 +241,7 @@ def hand_correction(
             mean -= _value_after(pairs, values, side, node, below, pair, chance)
             parts[ACTION] += mean
             correction += mean
+            decision += ONE if player == teller else ZERO
         node = int(below)
 
 
@@ -251,13 +258,18 @@ def adjust_deals(
     parts: np.ndarray,
 ) -> None:
     """Adds the correction of every hand to `won`."""
+    told = parts.reshape((1, len(parts)))  # by nobody
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
             workspace.chance.deck[j] = cards[k, j]
         if won[k, ZERO] == won[k, ZERO]:  # not NaN
-            won[k, ZERO] += hand_correction(pairs, a, b, values, 0, ends[k, ZERO], workspace, parts)
+            won[k, ZERO] += hand_correction(
+                pairs, a, b, values, 0, ends[k, ZERO], NOBODY, told, workspace, parts
+            )
         if won[k, ONE] == won[k, ONE]:
-            won[k, ONE] -= hand_correction(pairs, b, a, values, 1, ends[k, ONE], workspace, parts)
+            won[k, ONE] -= hand_correction(
+                pairs, b, a, values, 1, ends[k, ONE], NOBODY, told, workspace, parts
+            )
 
 
 class HoldemLuckAdjustment:

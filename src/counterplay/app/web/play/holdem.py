@@ -3,11 +3,7 @@
 The person's strategy is unknown; the opponent's is known where it is a table. The luck adjustment
 (AIVAT, `poker/match/luck_adjustment.py`) takes seconds to prepare, so this happens in the
 background; hands that ended before are adjusted when it is ready.
-
-The cost of a move is the value lost against a best response that knows the opponent's strategy and
-sees what the person saw (`poker/holdem/holdings.py`). It is exact on the turn and the river, an
-estimate from sampled turns and rivers on the flop, and not computed before the flop, nor against a
-program, unless a model of it was learnt on the exploit page, which then stands in for it.
+What the moves of a review cost is in `weighing.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +12,16 @@ import random
 import threading
 from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
+from counterplay.app.web.play.weighing import (
+    action_values,
+    equilibrium_values,
+    note,
+    starting_hand,
+)
 from counterplay.app.web.strategies import HOLDEM, open_game
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import (
@@ -41,21 +42,8 @@ from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT
 from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, MAIN_SHIFT, strength
 from counterplay.poker.histories.records import settle_deal
-from counterplay.poker.holdem.holdings import BestActionSearch
-from counterplay.poker.match.referee import ask_bot, bot_name, tell_bot
+from counterplay.poker.match.referee import ask_bot, tell_bot
 
-FLOP = 1
-SAMPLES = {FLOP: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
-NOTE = (
-    "Small bets lost against a best response that knows the strategy: exact on the turn and the "
-    "river, an estimate on the flop. Moves before the flop are not weighed."
-)
-PROGRAM = (
-    "{name} is a program: what it would have done with other cards is not known, so no move of "
-    "yours is weighed."
-)
-MODELLED = "{name} is a program; a model of it, learnt from hands, stands in for it. "
-LEARN_FIRST = " A model of it that was learnt on the exploit page would weigh them."
 RANKS = (
     *("deuce", "three", "four", "five", "six", "seven", "eight"),
     *("nine", "ten", "jack", "queen", "king", "ace"),
@@ -126,21 +114,27 @@ class HoldemSource:
     def __init__(self, bot: Any, luck: BotLuckAdjustment) -> None:
         self.bot, self.luck = bot, luck
         self.remembers = not isinstance(bot, TableBot)
+        self._model = None if self.remembers else bot
 
     @property
     def word(self) -> str:
         """The name or path that the bot was made from."""
         return str(getattr(self.bot, "made_from", ""))
 
-    @cached_property
+    @property
     def weighed_by(self) -> TableBot | None:
         """What moves are weighed by: the bot's own table, or that of a model of the program."""
-        if isinstance(self.bot, TableBot):
-            return self.bot
-        from counterplay.poker.adaptive.portfolio import learnt_model
+        if self._model is None:
+            from counterplay.poker.adaptive.portfolio import learnt_model
 
-        model = learnt_model(self.word)
-        return None if model is None else strategy_bot(model)
+            model = learnt_model(self.word)
+            self._model = None if model is None else strategy_bot(model)
+        return self._model
+
+    @property
+    def learnable(self) -> str | None:
+        """The name of a program of which a model could be learnt, to weigh moves by it."""
+        return self.word if self.word in BOTS and self.weighed_by is None else None
 
     def new_hand(self, seat: int, deal: Any = None) -> HoldemHand:
         if deal is None:
@@ -293,34 +287,42 @@ class HoldemHand:
 
     def review(self) -> dict[str, Any]:
         """Every decision, the person's with its cost where that was computed."""
-        bot, steps = self._source.bot, []
-        known, model = isinstance(bot, TableBot), self._source.weighed_by
+        bot, steps = self._source.bot, list[dict[str, Any]]()
         for node, letter in zip(self.nodes, self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
             labels = [button_text(state, name) for name in names]
-            player, numbers = who(state.player(), self.seat), None
-            if known and state.player() != self.seat:
-                numbers = list(bot.shares(self.bot_view(node)).values())
-            elif model is not None and state.player() == self.seat and state.round >= FLOP:
-                numbers = action_values(self, model, node)
             text, chosen = action_text(state, LETTER[letter]), names.index(LETTER[letter])
-            steps.append(review_step(player, text, labels, chosen, numbers))
+            player, numbers, within = who(state.player(), self.seat), None, None
+            if state.player() == self.seat:
+                numbers, within = self._weighed(node, chosen)
+            elif isinstance(bot, TableBot):
+                numbers = list(bot.shares(self.bot_view(node)).values())
+            steps.append(review_step(player, text, labels, chosen, numbers, within))
         held = [card_text(card) for card in self.holding(1 - self.seat)]
-        name = bot_name(bot)
-        note = NOTE if known else MODELLED.format(name=name) + NOTE
+        return {
+            "held": " ".join(held),
+            "cards": held,
+            **summed_up(steps),
+            "note": note(bot, self._source.weighed_by is not None, self.state.round),
+            "learn": self._source.learnable,
+            "unit": "sb",
+        }
+
+    def _weighed(self, node: int, chosen: int) -> tuple[list[float] | None, float | None]:
+        """What each action at a decision of the person is worth, where that is known, and half the
+        95% interval of what the chosen one costs, where that is estimated."""
+        own, path = self.holding(self.seat), self.nodes[: self.nodes.index(node) + 1]
+        if not self._tree.states[node].round:
+            found = equilibrium_values(tuple(path), starting_hand(own))
+            if found is None:
+                return None, None
+            others = [k for k in range(len(found.actions)) if k != chosen]
+            rival = max(others, key=lambda k: float(found.value[k]))
+            return found.value.tolist(), found.within(rival, chosen)
+        model = self._source.weighed_by
         if model is None:
-            note = PROGRAM.format(name=name) + (LEARN_FIRST if self._source.word in BOTS else "")
-        return {"held": " ".join(held), "cards": held, **summed_up(steps), "note": note}
-
-
-def action_values(hand: HoldemHand, bot: TableBot, node: int) -> list[float] | None:
-    """The value of each action at a decision of the person, from there on, in small bets; None
-    where the opponent's strategy never gets there."""
-    state = betting_tree(LIMIT).states[node]
-    own, samples = hand.holding(hand.seat), SAMPLES.get(state.round, {})
-    search = BestActionSearch(bot.table, hand.seat, own, hand.nodes, samples)
-    board = hand.cards[4 : 4 + state.on_board]
-    return search.action_values(node, board) if search.reach(node, board).any() else None
+            return None, None
+        return action_values(model, self.seat, own, path, self.cards[4:]), None
 
 
 def button_text(state: Betting, action: str) -> str:

@@ -47,26 +47,35 @@ def who(player: int, seat: int) -> str:
 
 
 def review_step(
-    player: str, text: str, choices: list[str], chosen: int, numbers: list[float] | None
+    player: str,
+    text: str,
+    choices: list[str],
+    chosen: int,
+    numbers: list[float] | None,
+    within: float | None = None,
 ) -> dict[str, Any]:
     """A step of a review. `numbers`: the opponent's probabilities, or the value of each action of
-    the person, which gives the cost of the chosen one; None where they were not computed."""
+    the person, which gives the cost of the chosen one; None where they were not computed. `within`:
+    half the 95% interval of the cost, where there is one."""
     step = {"who": player, "text": text, "choices": choices, "chosen": chosen}
     if player != who(0, 0):
         return {**step, "shares": numbers}
     if numbers is None or math.isnan(numbers[chosen]):
         return {**step, "values": None, "cost": None}
     most = max(value for value in numbers if not math.isnan(value))
-    return {**step, "values": numbers, "cost": most - numbers[chosen]}
+    return {**step, "values": numbers, "cost": most - numbers[chosen], "within": within}
 
 
 def summed_up(steps: list[dict[str, Any]]) -> dict[str, Any]:
     """The steps of a review, how many of the person's moves were weighed and how many were not,
-    and what the weighed ones cost together; None without any."""
+    and what the weighed ones cost together, with half the interval that is known; None without
+    any."""
     costs = [step["cost"] for step in steps if step["who"] == who(0, 0)]
     known = [cost for cost in costs if cost is not None]
     counts = {"weighed": len(known), "unweighed": len(costs) - len(known)}
-    return {"steps": steps, "cost": sum(known) if known else None, **counts}
+    halves = [step["within"] for step in steps if step.get("within") is not None]
+    within = math.hypot(*halves) if halves else None
+    return {"steps": steps, "cost": sum(known) if known else None, "within": within, **counts}
 
 
 class Hand(Protocol):

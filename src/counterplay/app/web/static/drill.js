@@ -9,7 +9,7 @@ export const page = { title: "Drill", order: 4 };
 
 const SEATS = ["dealer", "big blind"];
 const STREETS = ["preflop", "flop", "turn", "river"];
-const WORDS = { f: "fold", c: "check or call", r: "bet or raise" };
+const WORDS = { f: "folds", c: ["checks", "calls"], r: ["bets", "raises"] };
 const NOTHING = 0.005; // smaller costs are none
 
 export async function open(place, query) {
@@ -27,7 +27,7 @@ export async function open(place, query) {
   };
   const list = h("select", { onchange }, offered.map(option));
   const choice = h("label", "Strategy that answers", list);
-  const lead = "A decision on the turn or the river. What do you do, and what does it cost?";
+  const lead = "A decision of a hand. What do you do, and what does it cost?";
   show(place, page_head("Drill", lead), h("div.two", board, h("div.stack", choice, past)));
 
   async function next() {
@@ -62,8 +62,11 @@ export async function open(place, query) {
     let seat = 0;
     return spot.betting.split("/").map((street, k) => {
       seat = k ? 1 : 0;
-      const moves = [...street].map((letter) => {
-        const text = `${SEATS[seat]}: ${WORDS[letter]}`;
+      let bets = k ? 0 : 1; // the big blind is one
+      const moves = [...street].map((letter, n) => {
+        const option = k === 0 && n === 1 && street === "cc"; // the big blind's own
+        const text = `${SEATS[seat]} ${[WORDS[letter]].flat()[bets && !option ? 1 : 0] || WORDS.f}`;
+        if (letter === "r") bets += 1;
         seat = 1 - seat;
         return text;
       });
@@ -82,14 +85,14 @@ export async function open(place, query) {
         h("kbd", name[0]),
       ),
     );
+    const where = spot.board ? `on the ${spot.street}` : "before the flop";
     show(
       board,
-      h("h2", `You are the ${SEATS[spot.seat]}, on the ${spot.street}`),
+      h("h2", `You are the ${SEATS[spot.seat]}, ${where}`),
       h(
         "div.row",
         h("div.hand", cards_of(spot.cards)),
-        h("span.muted", "on"),
-        h("div.hand", cards_of(spot.board, "small")),
+        spot.board ? [h("span.muted", "on"), h("div.hand", cards_of(spot.board, "small"))] : null,
       ),
       h("ul.line", line()),
       h("p", `Pot ${plain(spot.pot, 1)} sb${odds}.`),
@@ -98,7 +101,8 @@ export async function open(place, query) {
     );
   }
   function judged() {
-    const best = verdict.cost < NOTHING;
+    const within = verdict.within ? ` ± ${plain(verdict.within, 3)}` : "";
+    const best = verdict.cost < Math.max(NOTHING, verdict.within || 0);
     const rows = spot.actions.map((name, k) =>
       h(
         "tr",
@@ -113,15 +117,19 @@ export async function open(place, query) {
       h(
         "p.verdict",
         best
-          ? h("b.up", "Best.")
-          : ["It costs ", h("b.down.number", `${plain(verdict.cost, 3)} sb`), "."],
+          ? h("b.up", within ? `Best, as far as${within} sb tells.` : "Best.")
+          : ["It costs ", h("b.down.number", `${plain(verdict.cost, 3)}${within} sb`), "."],
       ),
       h(
         "table",
         h("thead", h("tr", ["", "it does", "worth, sb"].map((text) => h("th", text)))),
         h("tbody", rows),
       ),
-      h("p.muted.small", "Values when both go on as the strategy does, over all rivers."),
+      h(
+        "p.muted.small",
+        "Values when both go on as the strategy does",
+        within ? "; an estimate, ± is half a 95% interval." : ", over all rivers.",
+      ),
       h(
         "div.row",
         h("button.main", { onclick: next }, "Next", h("kbd", "n")),

@@ -1,12 +1,11 @@
 // Hold'em in the explorer: the betting, the board, and a grid of all holdings.
 import { get } from "./api.js";
 import { h, percent, plain, show, signed, toggle_button } from "./dom.js";
-import { card } from "./cards.js";
-import { ACTIONS, by_strength, canvas_grid, pretty, RANKS, word } from "./grid.js";
+import { board_picker } from "./board-picker.js";
+import { ACTIONS, by_strength, canvas_grid, word } from "./grid.js";
 import { lock_panel } from "./lock.js";
 import { blank, heading, note } from "./paint.js";
 
-const CARDS = [..."shdc"].flatMap((suit) => [...RANKS].map((rank) => rank + suit));
 const SEATS = ["dealer", "big blind"];
 const SIDE = 780; // of a grid in a picture
 
@@ -17,15 +16,18 @@ export function holdem_view({ asked, body, change, named }) {
   // What each action is worth comes after the grid, since it takes longer.
   async function add_values() {
     const mine = data;
-    if (!mine.one || mine.board.length < 4) return;
+    if (!mine.one) return;
     const found = await get("explore/values", asked).catch(() => null);
-    if (mine !== data || !found?.values) return;
+    if (mine !== data || !found?.mean) return;
     data.values = found.values;
+    const half = (k) => (found.within?.[k] ? ` ± ${plain(found.within[k], 2)}` : "");
     found.actions.forEach((name, k) => {
       const place = body.querySelector(`.turn:last-child .worth-${name}`);
-      if (place) place.textContent = `EV ${signed(found.mean?.[k], 2)}`;
+      if (place) place.textContent = `EV ${signed(found.mean[k], 2)}${half(k)}`;
     });
-    const about = "EV: sb from here on, all holdings together, when both follow the strategy.";
+    const about =
+      "EV: sb from here on, all holdings together, when both follow the strategy" +
+      (found.within ? "; an estimate, ± is half a 95% interval." : ".");
     const where = body.querySelector(".about-values");
     if (where) where.textContent = about;
   }
@@ -115,6 +117,13 @@ export function holdem_view({ asked, body, change, named }) {
     return h("p.muted.small", key("more"), more, key("less"), less);
   }
 
+  const picker = (needed) =>
+    board_picker({
+      needed,
+      chosen: (asked.board || "").match(/../g) || [],
+      set: (cards) => change({ board: cards.join("") }),
+    });
+
   // The actions so far and the legal ones now; each can be clicked.
   function steps() {
     const now = { street: data.street, seat: data.seat, history: data.betting, taken: null };
@@ -146,73 +155,6 @@ export function holdem_view({ asked, body, change, named }) {
     h("small.share", percent(data.one.mean?.[ACTIONS.indexOf(name)])),
     h("small", { class: `worth-${name}` }),
   ];
-  function typed_board(needed) {
-    const input = h("input.typed", {
-      type: "text",
-      value: asked.board || "",
-      placeholder: needed > 3 ? "As Kd 7c 2h" : "As Kd 7c",
-      "aria-label": "Board as text",
-      maxlength: 24,
-      spellcheck: "false",
-    });
-    const take = () => {
-      const text = input.value.replace(/10/g, "T").replace(/[\s,/]/g, "");
-      const pairs = text.match(/../g) || [];
-      const cards = pairs.map((one) => one[0].toUpperCase() + one[1].toLowerCase());
-      const right = cards.length * 2 === text.length && cards.every((one) => CARDS.includes(one));
-      const apart = new Set(cards).size === cards.length && cards.length <= 5;
-      input.setCustomValidity(right && apart ? "" : "cards such as As Kd 7c, each once");
-      if (input.reportValidity()) change({ board: cards.join("") });
-    };
-    input.addEventListener("change", take);
-    return input;
-  }
-  function picker(needed) {
-    const chosen = (asked.board || "").match(/../g) || [];
-    const set = (cards) => change({ board: cards.join("") });
-    const full = chosen.length >= needed;
-    function draw_rest() {
-      const left = CARDS.filter((text) => !chosen.includes(text));
-      const more = [...chosen];
-      while (more.length < needed) {
-        more.push(left.splice(Math.floor(Math.random() * left.length), 1)[0]);
-      }
-      set(more);
-    }
-    const back = (text, k) =>
-      h(
-        "button",
-        {
-          title: "take it back",
-          "aria-label": `take ${pretty(text)} back`,
-          onclick: () => set(chosen.slice(0, k)),
-        },
-        card(text, "small"),
-      );
-    const take = (text) =>
-      h(
-        "button",
-        {
-          class: `suit-${text[1]}`,
-          disabled: chosen.includes(text),
-          "aria-label": pretty(text),
-          onclick: () => set([...chosen, text]),
-        },
-        pretty(text),
-      );
-    const missing = needed - chosen.length;
-    const more = `${missing} more ${missing === 1 ? "card" : "cards"} to pick or draw`;
-    const act = full ? () => change({ board: "" }) : draw_rest;
-    const button = h("button", { onclick: act }, full ? "Clear the board" : "Draw");
-    return h(
-      "section.panel.board",
-      h("h2", "Board"),
-      h("div.picked", chosen.map(back), full ? null : h("span.muted", more), button),
-      typed_board(needed),
-      full ? null : h("div.deck", CARDS.map(take)),
-    );
-  }
-
   function picture(canvas, ctx) {
     const room = 70;
     const where = `${SEATS[data.seat]}, ${data.street} ${data.board.join(" ")} ${data.betting}`;

@@ -1,10 +1,11 @@
 // The frontier of a job: the curve, a slider for the risk, and what the chosen response changes.
 // What is won and risked is per hand, the mean of the seats, as a match says it.
-import { h, plain, quiet_button, save, show, signed, toggle_button } from "./dom.js";
+import { h, percent, plain, quiet_button, save, show, signed, toggle_button } from "./dom.js";
 import { chart } from "./chart.js";
 import { save_chart } from "./paint.js";
 
 const BY_PLAY = "by play";
+const CERTIFIED = "certified";
 const HOW = {
   "by flops":
     "Estimates from a sample of flops; ± is half a 95% interval, and its upper end counts.",
@@ -13,15 +14,22 @@ const HOW = {
     "counter-strategy wins from it that was trained against it for as long. A better " +
     "counter-strategy wins more, so the real risk is at least this, and may be several times as " +
     "high. ± is half a 95% interval.",
+  [CERTIFIED]:
+    "The risk is certified: what a best response wins from each, exactly, over every board. What " +
+    "is won is estimated by a match; ± is half a 95% interval.",
 };
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
 
+const label = (point) => point.name || `p = ${point.p}`;
+
 // `memory.limit` stays while the curve is drawn again.
 export function frontier(job, memory) {
   const curve = job.frontier;
+  const certified = curve.how === CERTIFIED;
   const bound = curve.how === BY_PLAY ? "at least " : "";
-  const points = curve.points.map((p) => [p.risks, p.wins, `p = ${p.p}`]);
+  const scale = curve.millibets ? MILLIBETS : 1; // of the risk in the picture
+  const points = curve.points.map((p) => [scale * p.risks, p.wins, label(p)]);
   const safe = curve.points.map((p) => p.risks + (p.risks_within || 0));
   const [least, most] = [Math.min(...safe), Math.max(...safe)];
   memory.limit ??= least + 0.35 * (most - least);
@@ -36,9 +44,36 @@ export function frontier(job, memory) {
   }
   const place = () =>
     most > least ? Math.round((STEPS * (memory.limit - least)) / (most - least)) : STEPS;
-  const millibets = (risk) => (curve.millibets ? ` (${plain(MILLIBETS * risk, 0)} mb/g)` : "");
+  const amount = (risk) =>
+    curve.millibets
+      ? `${plain(MILLIBETS * risk, 0)} mb/g (${plain(risk, 4)} ${curve.unit})`
+      : `${plain(risk, 4)} ${curve.unit}`;
+  // Two responses between which the limit is, drawn for every hand: the risk is at most the mean.
+  function mixed() {
+    const [low, limit] = [best(), memory.limit];
+    if (bound || low < 0) return null;
+    const gain = (k) => (points[k][1] - points[low][1]) / (safe[k] - safe[low]);
+    const above = points
+      .map((_, k) => k)
+      .filter((k) => safe[k] > limit + 1e-12 && points[k][1] > points[low][1]);
+    if (!above.length || limit - safe[low] < 1e-9) return null;
+    const high = above.reduce((found, k) => (gain(k) > gain(found) ? k : found));
+    const share = (limit - safe[low]) / (safe[high] - safe[low]);
+    const wins = (1 - share) * points[low][1] + share * points[high][1];
+    const parts = [low, high].map(
+      (k, n) => `${label(curve.points[k])} in ${percent(n ? share : 1 - share)}`,
+    );
+    const halves = [low, high].map((k) => curve.points[k].wins_within || 0);
+    const half = Math.hypot((1 - share) * halves[0], share * halves[1]);
+    const won = signed(wins, 4) + (half ? ` ± ${plain(half, 4)}` : "");
+    return (
+      `Drawn for every hand, ${parts.join(" and ")} of them: ${won} ${curve.unit} ` +
+      `at a risk of no more than ${amount(limit)}.`
+    );
+  }
   const out = h("output");
   const facts = h("div.facts");
+  const mixture = h("p.mixture", { "aria-live": "polite" });
   const stops = h("div.row.stops", { role: "group", "aria-label": "Values of p" });
   const range = h("input", {
     type: "range",
@@ -58,18 +93,28 @@ export function frontier(job, memory) {
   }
   function stop_at(p, k, at) {
     const beaten = best(safe[k]) !== k;
-    const title = beaten ? "another p wins more at no more risk" : "";
-    return toggle_button(k === at, () => pick(k), { disabled: beaten, title }, `p = ${p.p}`);
+    const title = beaten ? "another one wins more at no more risk" : "";
+    return toggle_button(k === at, () => pick(k), { disabled: beaten, title }, label(p));
   }
   const unit = `${curve.unit}, mean of the seats`;
+  const risk_unit = curve.millibets ? "mb/g, mean of the seats" : unit;
+  const ends = () => curve.points.map((p) => [scale * p.risks, p.line]);
+  const responses = () => [
+    { name: "robust responses", points, marks: true },
+    { name: "mixing the ends", points: ends(), thin: true },
+  ];
+  // Those that nobody beats, and the others by themselves.
+  function players() {
+    const beaten = (k) => best(safe[k]) !== k;
+    const line = { name: "certified players", points: points.filter((_, k) => !beaten(k)) };
+    const others = points.filter((_, k) => beaten(k));
+    return [{ ...line, marks: true }, ...others.map((p) => ({ name: "beaten", points: [p] }))];
+  }
   const drawn = chart({
     label: "frontier",
-    lines: [
-      { name: "robust responses", points, marks: true },
-      { name: "mixing the ends", points: curve.points.map((p) => [p.risks, p.line]), thin: true },
-    ],
-    x: { name: `at risk, ${bound}(${unit})`.replace(", (", " ("), short: `${bound}at risk` },
-    y: { name: `won from the model (${unit})`, short: "won" },
+    lines: certified ? players() : responses(),
+    x: { name: `at risk${bound && ", at least"} (${risk_unit})`, short: `${bound}at risk` },
+    y: { name: `won from ${curve.opponent || "the model"} (${unit})`, short: "won" },
     picked: () => points[best()],
     onpick: (p) => pick(points.indexOf(p)),
   });
@@ -82,44 +127,57 @@ export function frontier(job, memory) {
       h("div", h("b", { class: kind }, value), h("span", text));
     const link = (href, text, about) => h("div", h("a.button", { href }, text), h("span", about));
     const changes = `/explore?s=${curve.points[0].strategy}&t=${chosen.strategy}`;
-    const seats = `${curve.unit} at risk${millibets(chosen.risks)}, mean of the seats`;
-    const sum = `; b1 + b2: ${bound}${plain(chosen.exploitability, 4)}`;
-    out.textContent = `${plain(memory.limit, 4)} ${curve.unit}${millibets(memory.limit)}`;
+    const exactly = certified ? ", certified" : "";
+    const seats = `at risk${exactly}, mean of the seats`;
+    const sum = `; b1 + b2: ${bound}${plain(chosen.exploitability, 4)} ${curve.unit}`;
+    out.textContent = amount(memory.limit);
+    mixture.textContent = mixed() || "";
     show(
       stops,
       curve.points.map((p, k) => stop_at(p, k, at)),
     );
     show(
       facts,
-      fact(chosen.p, "trust p"),
+      chosen.name ? fact(chosen.name, "the player") : fact(chosen.p, "trust p"),
       fact(
         signed(chosen.wins, 4) + within(chosen.wins_within),
-        `${curve.unit} won from the model, mean of the seats`,
+        `${curve.unit} won from ${curve.opponent || "the model"}, mean of the seats`,
         "up",
       ),
-      fact(bound + plain(chosen.risks, 4) + within(chosen.risks_within), seats + sum),
+      fact(bound + risk_of(chosen), seats + sum),
       link(changes, "What it changes", "beside the safest response"),
-      link(`/explore?s=${curve.model}`, "The model", "in the explorer"),
-      h(
-        "div",
-        h(
-          "a.button",
-          { href: `/api/kept/${chosen.strategy}/strategy`, download: `response-p${chosen.p}.npz` },
-          "Download",
-        ),
-        h("span", "this response, as strategy.npz"),
-      ),
+      curve.model ? link(`/explore?s=${curve.model}`, "The model", "in the explorer") : null,
+      chosen.name
+        ? null
+        : h(
+            "div",
+            h(
+              "a.button",
+              {
+                href: `/api/kept/${chosen.strategy}/strategy`,
+                download: `response-p${chosen.p}.npz`,
+              },
+              "Download",
+            ),
+            h("span", "this response, as strategy.npz"),
+          ),
     );
     drawn.draw();
   }
-  const stopped = `Stopped; these are the ${points.length} values of p that were done.`;
+  // In mb/g where that is the unit of the literature, with its interval.
+  function risk_of(point) {
+    const [factor, digits, unit] = curve.millibets ? [MILLIBETS, 0, " mb/g"] : [1, 4, ""];
+    const half = point.risks_within ? ` ± ${plain(factor * point.risks_within, digits)}` : "";
+    return `${plain(factor * point.risks, digits)}${half}${unit || ` ${curve.unit}`}`;
+  }
+  const stopped = `Stopped; these are the ${points.length} points that were done.`;
   const found = "As far as play has found it: the real risk is at least this.";
   const node = [
     h(
       "section.panel",
       h(
         "div.row.spread",
-        h("h2", `The frontier: ${job.title}`),
+        h("h2", `${certified ? "Certified players against" : "The frontier:"} ${job.title}`),
         h(
           "span",
           quiet_button("Picture", () => save_chart(drawn, "frontier.png")),
@@ -138,6 +196,7 @@ export function frontier(job, memory) {
       stops,
       bound ? h("p.muted.small", found) : null,
       facts,
+      mixture,
     ),
     h("section.panel", table(curve, bound)),
   ];
@@ -146,12 +205,13 @@ export function frontier(job, memory) {
 }
 
 function table(curve, bound) {
+  const half = (within) => (within && curve.points[0].name ? ` ± ${plain(within, 4)}` : "");
   const columns = {
-    p: (p) => p.p,
-    [`won, ${curve.unit}`]: (p) => signed(p.wins, 4),
+    [curve.points[0].name ? "player" : "p"]: (p) => p.name ?? p.p,
+    [`won, ${curve.unit}`]: (p) => signed(p.wins, 4) + half(p.wins_within),
     [`at risk, ${bound}${curve.unit}`]: (p) => plain(p.risks, 4),
     ...(curve.millibets ? { [`at risk, ${bound}mb/g`]: (p) => plain(MILLIBETS * p.risks, 0) } : {}),
-    "mixing the ends": (p) => signed(p.line, 4),
+    ...(curve.how === CERTIFIED ? {} : { "mixing the ends": (p) => signed(p.line, 4) }),
   };
   const row = (p) =>
     h(
@@ -167,9 +227,8 @@ function table(curve, bound) {
 function table_file(curve) {
   const header = ["p", "payoff", "risk", "straight_line", "exploitability"];
   const within = ["payoff_within", "risk_within"];
-  const rows = curve.points.map((p) =>
-    [p.p, p.wins, p.risks, p.line, p.exploitability, p.wins_within, p.risks_within].join(","),
-  );
+  const fields = ["wins", "risks", "line", "exploitability", "wins_within", "risks_within"];
+  const rows = curve.points.map((p) => [p.name ?? p.p, ...fields.map((one) => p[one])].join(","));
   const text = [[...header, ...within].join(","), ...rows].join("\n");
   save("frontier.csv", new Blob([`${text}\n`], { type: "text/csv" }));
 }

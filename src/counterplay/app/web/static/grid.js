@@ -29,7 +29,7 @@ for (let high = 0, k = 0; high < 52; high += 1) {
     HOLDINGS.push([high, low]);
   }
 }
-const label = (cell) => {
+export const label = (cell) => {
   const row = Math.floor(cell / 13),
     column = cell % 13;
   return (
@@ -57,7 +57,8 @@ const inks = () => ({
 // The layout of the holdings in a cell: columns by rows.
 const SHAPE = { 1: [1, 1], 4: [2, 2], 6: [3, 2], 12: [4, 3] };
 
-export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
+// `kinds`: the rows of `part.shares`, each with a colour and a word, if not those of limit hold'em.
+export function canvas_grid({ data, part, title, mode = "shares", onmove, kinds }) {
   const node = h("canvas.grid", { tabindex: 0, role: "img", "aria-label": title });
   let at = null;
   const whole = data.board.length === 0; // before the flop a cell is one thing
@@ -91,15 +92,16 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
       return;
     }
     let left = x;
-    ACTIONS.forEach((name, a) => {
+    (kinds || ACTIONS).forEach((kind, a) => {
       const length = wide * part.shares[a][k];
-      ctx.fillStyle = ink[name];
+      ctx.fillStyle = kinds ? ink.shades[a] : ink[kind];
       ctx.fillRect(left, y, length, high);
       left += length;
     });
   }
 
   function paint(ctx, size, ink) {
+    ink.shades = kinds?.map((kind) => kind.ink());
     const cell = size / 13,
       gap = Math.max(1, cell * 0.05);
     ctx.fillStyle = ink.paper;
@@ -149,6 +151,7 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
   }
 
   const rows = (from, k) =>
+    kinds?.map(({ name }, a) => [h("b", percent(from.shares[a][k])), ` ${name}  `]) ??
     ACTIONS.filter((name) => data.actions.includes(name)).map((name) => [
       h("b", percent(from.shares[ACTIONS.indexOf(name)][k])),
       ` ${word(name, data)}  `,
@@ -162,9 +165,10 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
     }
     const lines = [h("b", whole ? label(cell) : names), h("div", rows(part || one, k))];
     if (mode === "difference") lines.push(h("div", "other: ", rows(two, k)));
-    lines.push(
-      h("div", `strength ${plain(data.strength[k], 3)}, bucket ${(part || one).bucket[k]}`),
-    );
+    if (data.strength)
+      lines.push(
+        h("div", `strength ${plain(data.strength[k], 3)}, bucket ${(part || one).bucket[k]}`),
+      );
     if (data.values) {
       const value = (name) => plain(data.values[name][k], 2);
       const worth = data.actions.map((name) => `${word(name, data)} ${value(name)}`);

@@ -1,12 +1,15 @@
 // The review of a hand: the opponent's cards and probabilities, and the cost of the moves.
+import { post } from "./api.js";
 import { h, percent, plain, show, signed } from "./dom.js";
 import { bare, draw } from "./boards.js";
 import { card } from "./cards.js";
+import { until_done } from "./wait.js";
 
 const NOTHING = 1e-6; // smaller costs are shown as none
 const DIGITS = 3;
 
-export function review_of(look, opponent) {
+// `again` asks for the review once more.
+export function review_of(look, opponent, again) {
   const title = h("h2", "What happened");
   if (look.wait) return [title, h("div.wait", "Computing")];
   const cards = look.cards?.map((text) => card(text, "small"));
@@ -20,20 +23,53 @@ export function review_of(look, opponent) {
       look.steps.map((step) => step_of(step, opponent)),
     ),
     look.note ? h("p.muted.small", look.note) : null,
+    look.learn ? learning(look.learn, again) : null,
   ];
+}
+
+// A model of a program is learnt, which weighs the moves.
+function learning(name, again) {
+  const place = h("div", { "aria-live": "polite" });
+  const act = async (event) => {
+    event.target.disabled = true;
+    try {
+      for (;;) {
+        const made = await post(`models/${name}`, {});
+        if (made.model) break;
+        await until_done(made.job, place, () => place.isConnected);
+        if (!place.isConnected) return;
+      }
+      again();
+    } catch (error) {
+      show(place, h("p.down", error.message));
+      event.target.disabled = false;
+    }
+  };
+  const about = "Learnt from hands with it, once; the bar says how long that takes.";
+  const button = h("button", { onclick: act, title: about }, `Learn a model of ${name}`);
+  return h("div.stack", button, place);
 }
 
 // What the moves cost together; a cost that was not computed is not shown.
 function verdict(look) {
   const { weighed, unweighed } = look;
   if (!weighed) return unweighed ? "None of your moves was weighed." : "You had no decision.";
-  const cost = h("b.number", amount(look.cost));
+  const unit = look.unit ? ` ${look.unit}` : "";
+  const cost = h("b.number", amount(look.cost, look.within) + unit);
   const moves = weighed === 1 ? "move" : "moves";
-  if (!unweighed) return [`Against a best response your ${moves} cost `, cost, "."];
+  const mine = unweighed ? `${weighed} ${moves} of yours cost ` : `your ${moves} cost `;
+  const against = look.within === null ? `Against a best response ${mine}` : mine;
   const rest = unweighed === 1 ? "1 was not weighed." : `${unweighed} were not weighed.`;
-  return [`Against a best response ${weighed} ${moves} of yours cost `, cost, `; ${rest}`];
+  return [against[0].toUpperCase() + against.slice(1), cost, unweighed ? `; ${rest}` : "."];
 }
-const amount = (value) => {
+// At most the upper end of the interval where nothing shows.
+const amount = (value, within) => {
+  if (within) {
+    const digits = (x) => plain(x, DIGITS);
+    return value > within
+      ? `${digits(value)} ± ${digits(within)}`
+      : `less than ${digits(value + within)}`;
+  }
   const least = 10 ** -DIGITS;
   return value > NOTHING && value < least / 2 ? `less than ${least}` : plain(value, DIGITS);
 };
@@ -41,15 +77,16 @@ const amount = (value) => {
 function step_of(step, opponent) {
   const mine = step.who === "you";
   const said = mine ? `You ${bare(step.text)}` : `${opponent} ${step.text}`;
-  const line = h("div.line", h("b", said), mine ? cost(step.cost) : null);
+  const line = h("div.line", h("b", said), mine ? cost(step.cost, step.within) : null);
   return h("div.step", line, bars(step, mine));
 }
 
-function cost(value) {
+function cost(value, within) {
   if (value === null || value === undefined) return h("span.muted.small", "not weighed");
   if (value <= NOTHING) return h("span.number.up", "best");
+  if (within && value <= within) return h("span.muted.small", `cost ${amount(value, within)}`);
   const dear = value >= 0.5 * 10 ** -DIGITS;
-  return h("span", { class: `number ${dear ? "down" : "muted"}` }, `cost ${amount(value)}`);
+  return h("span", { class: `number ${dear ? "down" : "muted"}` }, `cost ${amount(value, within)}`);
 }
 
 // The opponent's probabilities, or the value of each action of the person.

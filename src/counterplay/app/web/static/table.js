@@ -50,6 +50,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   async function review(number) {
     look = { wait: true };
     draw_review();
+    draw_acts();
     look = await get(`tables/${name}/review`, { hand: number });
     draw_review();
     draw_hands();
@@ -185,7 +186,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
 
   function draw_review() {
     back.hidden = !look;
-    if (look) show(back, review_of(look, state.opponent), replay_of(look, state));
+    if (!look) return;
+    const again = () => review(look.hand);
+    show(back, review_of(look, state.opponent, again), replay_of(look, state));
   }
   // Every finished hand, the last one first; a click replays it with its review.
   function draw_hands() {

@@ -10,7 +10,7 @@ export function sheet_of(sheet, counter) {
   return [
     h(
       "section.panel",
-      h("h2", `Tendencies of ${sheet.player}`),
+      h("h2", sheet.player === "you" ? "Your tendencies" : `Tendencies of ${sheet.player}`),
       h("p", `${grouped(sheet.hands)} hands, ${signed(sheet.won, 3)} sb/h.`),
       leaks_of(sheet.leaks),
       h("button.main", { onclick: counter }, "The counter-strategy, by risk"),

@@ -2,6 +2,7 @@
 import { get, post } from "./api.js";
 import { h, show, sleep } from "./dom.js";
 
+const stopping = new Set(); // jobs that were told to stop; the step that they do is ended first
 const EVERY = 400; // milliseconds between two requests
 
 const seconds = (value) =>
@@ -11,8 +12,10 @@ const seconds = (value) =>
 export function bar(job) {
   const known = job.share > 0;
   const left = job.left === null ? "" : `, about ${seconds(job.left)} left`;
+  const told = stopping.has(job.key);
   const stop = (event) => {
     event.target.disabled = true;
+    stopping.add(job.key);
     post(`jobs/${job.key}/stop`, {});
   };
   return h(
@@ -21,7 +24,7 @@ export function bar(job) {
     h(
       "div.row.spread",
       h("span.muted", `${job.what}: ${seconds(job.seconds)}${left}`),
-      h("button", { onclick: stop }, "Stop"),
+      h("button", { onclick: stop, disabled: told }, told ? "Stopping" : "Stop"),
     ),
   );
 }

@@ -1,0 +1,202 @@
+"""The spot editor: what is typed is checked, a spot is solved and seen, locks are answered; and
+the page in a real Chromium."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import typed
+from support.web import Server, ask
+
+import counterplay as cp
+from counterplay.app.web.app import make_app
+from counterplay.app.web.spots import CELLS, MOST_KEPT, decision_facts, range_facts
+from counterplay.poker.cards.cards import HOLDING_CARDS, card_text
+from counterplay.poker.spots.game import spot
+
+SPOT = {
+    "board": "QsJh2c5d8s", "pot": 20, "stacks": 45, "one": "22+,AKs", "two": "QQ,KTs,66",
+    "bets": "50,100", "percent": 1.0, "seconds": 30,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return make_app([], tmp_path_factory.mktemp("tables"))[0]
+
+
+def _done(app: Any, key: str) -> dict[str, Any]:
+    while True:
+        job: dict[str, Any] = ask(app, f"/api/jobs/{key}").data
+        if job["state"] != "running":
+            return job
+        time.sleep(0.05)
+
+
+def test_a_spot_is_solved_seen_and_its_locks_are_answered(app: Any, tmp_path: Path) -> None:
+    started = ask(app, "/api/spots", SPOT)
+    assert started.status == 200, started.data
+    key = started.data["key"]
+    assert _done(app, key)["state"] == "done"
+    facts = ask(app, f"/api/spots/{key}").data
+    assert facts["solved"]
+    assert facts["points"][-1][2] <= 1.0
+    view = ask(app, f"/api/spots/{key}/view?history=bet+10").data
+    assert (view["player"], view["pot"], view["call"]) == (1, 30.0, 10.0)
+    assert sum(view["one"]["mean"]) == pytest.approx(1.0, abs=1e-6)
+    locked = ask(app, f"/api/spots/{key}/locks", {"locks": ["bet 10 fold 0.8"]}).data
+    assert _done(app, locked["key"])["state"] == "done"
+    answers = ask(app, f"/api/spots/answers/{locked['key']}").data
+    gains = [point["gain"] for point in answers["points"]]
+    assert (answers["player"], gains[-1] > gains[0] + 0.5) == (0, True)
+    query = f"history=bet+10&answers={locked['key']}&k=9"
+    after = ask(app, f"/api/spots/{key}/view?{query}").data
+    assert after["one"]["mean"][0] == pytest.approx(0.8, abs=1e-3)
+    words = shlex.split(facts["command"])[1:]
+    same = typed(tmp_path, *words, "-n", "5", "--out", "run", "--json")
+    assert same.code == 0, same.stderr
+
+
+def test_a_decision_is_what_the_library_says() -> None:
+    """On a later street, with suits that are alike: every holding, reach and frequency."""
+    game = spot("QsJs2s5d", 20, 45, ("22+,AK", "QQ,KT,66,72"), "50")
+    strategy = cp.Strategy.random(game, 3)
+    board = "QsJs2s5d8h"
+    facts = decision_facts(strategy, "check-check/bet 10", board)
+    view = cp.spot_view(strategy, "check-check/bet 10", board)
+    assert facts["actions"] == list(view.actions)
+    assert facts["one"]["mean"] == pytest.approx(list(view.frequency.values()))
+    names = [card_text(int(high)) + card_text(int(low)) for low, high in HOLDING_CARDS]
+    shares = np.array(facts["one"]["shares"])
+    for k, name in enumerate(view.holdings):
+        at = names.index(name)
+        assert shares[:, at] == pytest.approx(view.policy[k], abs=1e-4)
+        assert facts["one"]["reach"][at] == pytest.approx(view.reach[k], abs=1e-4)
+        assert facts["free"][at]
+    short = decision_facts(strategy, "check-check/bet 10", "")
+    assert "one" not in short
+    assert (short["needed"], short["board"]) == (5, ["Qs", "Js", "2s", "5d"])
+    steps = [(step["history"], step["taken"]) for step in facts["steps"]]
+    assert steps[:3] == [("start", "check"), ("check", "check"), ("check-check/", "bet 10")]
+    assert facts["steps"][3]["after"][0] is None  # a fold
+    assert facts["steps"][1]["after"][0] == "check-check/"
+
+
+def test_a_range_has_a_mean_weight_by_class() -> None:
+    found = range_facts("AK:0.5,AhAd,QQ")
+    weight = dict(zip(CELLS, found["weights"], strict=True))
+    assert (weight["AKs"], weight["AKo"], weight["QQ"], weight["KK"]) == (0.5, 0.5, 1.0, 0.0)
+    assert weight["AA"] == pytest.approx(1 / 6, abs=1e-3)
+    assert found["holdings"] == 0.5 * 16 + 1 + 6
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"board": "QsJh"}, "board: 'QsJh' has 2 cards"),
+        ({"board": "QsQs2c"}, "board: "),
+        ({"one": ""}, "ranges: player 1"),
+        ({"one": "QsJh"}, "shares a card with the board"),
+        ({"one": "A" * 30_000}, "one: a range is a text"),
+        ({"two": "XX"}, "ranges: player 2: cannot read 'XX'"),
+        ({"pot": 0}, "pot must be above 0"),
+        ({"pot": "x"}, "pot must be"),
+        ({"stacks": 0}, "stacks: player 1"),
+        ({"bets": "0"}, "bets: river: a size is above 0"),
+        ({"cap": 1000}, "cap must be a whole number from 0 to 100"),
+        ({"rake": 2}, "rake: a share of the pot"),
+        ({"percent": 0}, "percent of the pot is above 0"),
+        ({"seconds": 1e9}, "percent of the pot is above 0"),
+        ({"limit": "maybe"}, "limit must be"),
+    ],
+)  # fmt: skip
+def test_what_is_no_spot_is_refused_in_a_sentence(app: Any, change: Any, problem: str) -> None:
+    reply = ask(app, "/api/spots", SPOT | change)
+    assert reply.status == 400
+    assert problem in reply.data["error"]
+    assert ask(app, "/api/spots/range?text=XX").status == 400
+
+
+def test_what_is_not_there_is_not_found(app: Any) -> None:
+    for path in ("/api/spots/none", "/api/spots/none/view", "/api/spots/answers/none"):
+        assert ask(app, path).status == 404
+    assert ask(app, "/api/spots/none/locks", {"locks": ["bet 10 fold 1"]}).status == 404
+
+
+def test_bad_locks_are_refused_before_they_are_answered(app: Any) -> None:
+    key = ask(app, "/api/spots", SPOT).data["key"]
+    for locks in ([], ["bet 11 fold 1"], ["file.toml"], [3], "bet 10 fold 1", ["bet 10 fold"] * 30):
+        assert ask(app, f"/api/spots/{key}/locks", {"locks": locks}).status == 400
+    assert _done(app, key)["state"] == "done"
+
+
+def test_the_oldest_spots_are_forgotten(app: Any) -> None:
+    keys = []
+    for _ in range(MOST_KEPT + 1):
+        keys.append(ask(app, "/api/spots", SPOT | {"percent": 50}).data["key"])
+        assert _done(app, keys[-1])["state"] == "done"
+    assert [ask(app, f"/api/spots/{key}").status for key in (keys[0], keys[-1])] == [404, 200]
+
+
+def _solve(page: Any) -> None:
+    page.get_by_role("button", name="Solve", exact=True).click()
+    page.wait_for_selector(".view[data-ready]")
+
+
+@pytest.mark.slow  # a browser
+def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> None:
+    page.goto(f"{server.address}/spot?percent=1")
+    page.wait_for_selector(".painter [aria-label='AA, 100%']")
+    brush = page.get_by_role("group", name="Weight").first
+    brush.get_by_role("button", name="50%").click()
+    first, last = (
+        page.locator(f"[data-cell={name}]").first.bounding_box() for name in ("T9s", "T7s")
+    )
+    page.mouse.move(first["x"] + 5, first["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 5, last["y"] + 5, steps=8)
+    page.mouse.up()
+    text = page.get_by_label("Range of Out of position as text")
+    assert text.input_value() == "22+,A2s+,KTo+:0.5,T9s:0.5,T8s:0.5,T7s:0.5"
+    page.get_by_label("Range of In position as text").fill("55+,A9s+,XX")
+    page.get_by_label("Range of In position as text").blur()
+    page.wait_for_selector(".range .down")
+    page.get_by_label("Range of In position as text").fill("55+,A9s+,KQo")
+    page.get_by_label("Range of In position as text").blur()
+    page.wait_for_selector(".range .down", state="detached")
+    _solve(page)
+    assert "% of the pot" in page.locator(".progress .facts").inner_text()
+    page.locator(".turn button", has_text="bet 10").last.click()
+    page.wait_for_selector(".legend :text('in position, river')")
+    page.get_by_label("How often in all").fill("80")
+    page.get_by_role("button", name="Lock it").click()
+    page.get_by_role("button", name="The answers to it").click()
+    page.wait_for_selector(".answers canvas")
+    page.get_by_label("Risk at most").fill("1000")
+    page.wait_for_selector(".view:has-text('fold 80%')")
+    page.get_by_role("button", name="Back to the solution").click()
+    page.wait_for_selector(".view:has-text('the solution')")
+
+
+@pytest.mark.slow  # a browser
+def test_a_turn_is_followed_to_a_river_narrow_and_dark(page: Any, server: Server) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(f"{server.address}/spot?board=QsJh2c5d&bets=50&percent=5&one=AA,72s&two=KK,QQ")
+    page.locator("#theme").click()
+    _solve(page)
+    page.locator(".turn button", has_text="check").last.click()
+    page.locator(".turn:nth-of-type(2) button", has_text="check").last.click()
+    page.get_by_text("Pick or draw the next card.").wait_for()
+    page.locator(".view").get_by_role("button", name="8♠").click()
+    page.wait_for_selector(".view canvas.grid")
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.locator(".view").get_by_role("button", name="Another card").click()
+    page.get_by_text("Pick or draw the next card.").wait_for()
+    page.goto(f"{server.address}/spot?pot=none")
+    page.get_by_role("button", name="Solve", exact=True).click()
+    page.get_by_text("pot: none is no number").wait_for()
