@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from counterplay.core.base.errors import BadFile
+from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.poker.histories.acpc import read_acpc
 from counterplay.poker.histories.parquet import MAGIC, read_parquet
 from counterplay.poker.histories.phh import read_phh
-from counterplay.poker.histories.pokerstars import START, read_pokerstars
 from counterplay.poker.histories.records import (
     IN_FOLDERS,
     ErrorCallback,
@@ -18,6 +17,7 @@ from counterplay.poker.histories.records import (
     hand_files,
     suffix_of,
 )
+from counterplay.poker.histories.sites import SITES, read_site, site_of
 
 
 def read_hands(
@@ -29,8 +29,8 @@ def read_hands(
     """Hands of a file, or of all files of a folder except .txt.
 
     The format follows from the suffix (.parquet, .phh, .phhs, .log and .txt for ACPC; .gz and .bz2
-    of these), else from the content, as for files of PokerStars (.txt). `big_blind`: chips of a big
-    blind in an ACPC log, where the hands do not determine it.
+    of these), else from the content, as for files of poker sites (.txt). `big_blind`: chips of a
+    big blind in an ACPC log, where the hands do not determine it.
     """
     path = Path(path)
     if not path.is_dir():
@@ -46,8 +46,13 @@ def _read_file(
     path: Path, on_error: str, report: ErrorCallback | None, big_blind: float | None
 ) -> HandHistories:
     suffix = suffix_of(path)
-    if suffix not in IN_FOLDERS and START.search(_beginning(path)):
-        return read_pokerstars(path, on_error, report)
+    if suffix not in IN_FOLDERS:
+        try:
+            site = site_of(_beginning(path))
+        except BadParameter as error:
+            raise BadFile(f"{path}: {error}") from None
+        if site is not None:
+            return read_site(path, site, on_error, report)
     if suffix not in (*IN_FOLDERS, ".txt"):
         suffix = _suffix_by_content(path)
     if suffix == ".parquet":
@@ -70,5 +75,5 @@ def _suffix_by_content(path: Path) -> str:
         return ".phhs"
     if re.search(rb"^STATE:", data, re.MULTILINE):
         return ".log"
-    known = "Parquet, ACPC log, PHH, PokerStars"
+    known = f"Parquet, ACPC log, PHH, {', '.join(site.name for site in SITES)}"
     raise BadFile(f"{path}: no hand history that Counterplay knows ({known})")

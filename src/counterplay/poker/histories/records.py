@@ -30,7 +30,7 @@ from counterplay.core.base.disk import read_bytes
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, RAISE, Betting, betting_tree
 from counterplay.poker.cards.cards import N_CARDS, card_text, cards
-from counterplay.poker.cards.evaluator import strengths
+from counterplay.poker.cards.evaluator import strengths_of_hands
 
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
 RULES = LIMIT  # betting rules of all hand histories
@@ -118,7 +118,7 @@ def settle_deal(end: Betting, cards: Sequence[int]) -> float:
         return -stake if end.folded == DEALER else stake
     hands = np.array(((*cards[:2], *cards[4:]), cards[2:]), dtype=np.int64)
     out = np.empty(2, dtype=np.int64)
-    strengths(hands, np.empty(4, dtype=np.int64), out)
+    strengths_of_hands(hands, np.empty(4, dtype=np.int64), out)
     first, second = out.tolist()
     return stake * ((first > second) - (first < second))
 

@@ -1,7 +1,8 @@
-"""Files of PokerStars: hands as the client writes them, and those that cannot be read."""
+"""Files of poker sites: hands as their clients write them, and those that cannot be read."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.poker.histories.phh import read_phh
 from counterplay.poker.histories.phh import write_phh as write
-from counterplay.poker.histories.pokerstars import hand_of
 from counterplay.poker.histories.read import read_hands
+from counterplay.poker.histories.sites import OTHERS, SITES, hand_of, site_of
 
 FOLDED = """PokerStars Hand #27738502010: Hold'em Limit ($1/$2 USD) - 2009/05/02 6:06:25 ET
 Table 'Ceres' 2-max Seat #2 is the button
@@ -67,6 +68,92 @@ Board [2c 3d 4h 9s Jc]
 Seat 1: me (button) (small blind) mucked [Qs Qd]
 Seat 2: you (big blind) showed [Jh Js] and won (120) with three of a kind, Jacks
 """
+
+
+FULL_TILT = """Full Tilt Poker Game #9403951181: Table CR - tay (heads up) - $1/$2 - Limit Hold'em - 9:40:20 ET - 2008/12/09
+Seat 1: K2 dream ($16.70)
+Seat 2: rizk ($1,004)
+rizk posts the small blind of $0.50
+K2 dream posts the big blind of $1
+5 seconds left to act
+The button is in seat #2
+*** HOLE CARDS ***
+Dealt to rizk [Qs Qd]
+rizk calls $0.50
+K2 dream: folds, they said
+K2 dream has 15 seconds left to act
+K2 dream raises to $2
+rizk calls $1
+*** FLOP *** [2c 3d 4h]
+K2 dream bets $1
+rizk calls $1
+*** TURN *** [2c 3d 4h] [9s]
+K2 dream checks
+rizk bets $2
+K2 dream calls $2
+*** RIVER *** [2c 3d 4h 9s] [Jc]
+K2 dream checks
+rizk checks
+*** SHOW DOWN ***
+K2 dream shows [Jh Js] three of a kind, Jacks
+rizk mucks
+K2 dream wins the pot ($9.50) with three of a kind, Jacks
+*** SUMMARY ***
+Total pot $10 | Rake $0.50
+Board: [2c 3d 4h 9s Jc]
+Seat 1: K2 dream (big blind) showed [Jh Js] and won ($9.50) with three of a kind, Jacks
+Seat 2: rizk (small blind) mucked [Qs Qd] - a pair of Queens
+"""  # noqa: E501
+
+
+def test_full_tilt_writes_its_hands_in_another_way(tmp_path: Path) -> None:
+    site = SITES[1]
+    hand = hand_of(FULL_TILT, site)
+    assert (hand.number, hand.dealer, hand.big_blind) == (9403951181, "rizk", "K2 dream")
+    assert (hand.betting, hand.dealer_won, hand.observer) == ("crc/rc/crc/cc", -5.0, "rizk")
+    assert None not in (hand.dealer_cards, hand.big_blind_cards)
+    cut = FULL_TILT.replace("K2 dream shows", "K2 dream showed").replace("showed [", "held [")
+    assert hand_of(cut, site).dealer_won == -5.0  # the pot decides
+    path = tmp_path / "FT20081209.txt"
+    path.write_text(FULL_TILT + "\n\n" + FULL_TILT.replace("- Limit", "- No Limit"))
+    found = read_hands(path, on_error="skip")
+    assert len(found) == 1
+    assert "No Limit" in found.skipped[0]
+    with pytest.raises(BadParameter, match="all-in"):
+        hand_of(FULL_TILT.replace("bets $2", "bets $2, and is all in"), site)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("***** Hand History for Game 4785867457 *****\n", "PartyPoker"),
+        ("\ufeff***** 888poker Hand History for Game 655462938 *****\n", "888poker"),
+        ("Winamax Poker - CashGame - HandId: #1 - Holdem no limit\n", "Winamax"),
+        ("Stage #1571362962: Holdem  Normal $0.25/$0.50\n", "Absolute"),
+        ('<?xml version="1.0"?>\n<session sessioncode="1">\n', "iPoker"),
+    ],
+)
+def test_other_sites_are_refused_by_name(text: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "hands.txt"
+    path.write_text(text)
+    with pytest.raises(BadFile, match=name) as refused:
+        read_hands(path)
+    assert "PokerStars and Full Tilt" in str(refused.value)
+    assert len(OTHERS) > 5
+    assert site_of("nothing of the kind") is None
+
+
+def test_a_file_of_many_hands_that_cannot_be_read_is_refused_soon(tmp_path: Path) -> None:
+    """Lines are counted once, not from the start for each hand; the names of lines are right."""
+    path, other = tmp_path / "hands.txt", FOLDED.replace("Hold'em Limit", "Hold'em No Limit")
+    path.write_text("\n" + (other + "\n") * 12_000)
+    before = time.process_time()
+    found = read_hands(path, on_error="skip")
+    assert time.process_time() - before < 5  # 0.2 s; counting anew takes minutes
+    assert len(found) == 0
+    lines = [int(message.split(":")[1]) for message in found.skipped[:3]]
+    each = other.count("\n") + 1
+    assert lines == [2, 2 + each, 2 + 2 * each]
 
 
 def test_hands_are_read_as_played() -> None:
