@@ -79,7 +79,7 @@ class Training:
 
     def __init__(self, game: str, algorithm: str, seed: int, backend: str) -> None:
         self.game = cp.load(game)
-        say(f"{self.game.name}: {self.game.form.n_slots:,} slots")
+        say(f"{self.game.name}: {self.game.n_slots:,} slots")
         self.solver: Solver = new_solver(self.game, algorithm, seed, options_of(algorithm, backend))
         self.seconds, self.piece = 0.0, 1
 

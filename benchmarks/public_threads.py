@@ -8,7 +8,9 @@ wall clock: the share of their time in which the threads play (the rest: merging
 other), and an iteration's time over that of one thread, by the wall clock and by the clock of the
 thread. If the first is longer than the second, threads wait for Python's lock or for a processor;
 if the second is long, they share caches and memory. The gain is threads · playing / slower. The
-last row of a number of buckets: `--threads` solvers of one thread each, which never meet.
+first row of a number of buckets: the iterations before the warm-up ends, in part played by one
+thread alone; the last: `--threads` solvers of one thread each, which never meet. With the sources
+of an earlier version first in PYTHONPATH the same command measures that version.
 """
 
 from __future__ import annotations
@@ -38,7 +40,18 @@ class Clocked:
         self.solver = cast("Any", new_solver(game, "mccfr-public", seed, {"threads": threads}))
         self.threads, self._play, self.spent = threads, self.solver.play, []
         self.solver.play = self._clocked
-        self.solver.step(WARM * threads)
+        self.solver.step(0)
+        self.started = self._timed(WARM * threads)
+
+    def _timed(self, n: int) -> tuple[float, float, float, float]:
+        self.spent.clear()
+        started = time.perf_counter()
+        self.solver.step(n)
+        return self._rates(n, time.perf_counter() - started)
+
+    def _rates(self, n: int, wall: float) -> tuple[float, float, float, float]:
+        playing, own = (sum(clock) for clock in zip(*self.spent, strict=True))
+        return n / wall, playing / wall / self.threads, playing / n, own / n
 
     def _clocked(self, *arguments: Any) -> Any:
         wall, own = time.perf_counter(), time.thread_time()
@@ -54,15 +67,13 @@ class Clocked:
         started = time.perf_counter()
         while time.perf_counter() - started < seconds:
             self.solver.step(piece)
-        wall, n = time.perf_counter() - started, self.solver.iterations - done
-        playing, own = (sum(clock) for clock in zip(*self.spent, strict=True))
-        return n / wall, playing / wall / self.threads, playing / n, own / n
+        return self._rates(self.solver.iterations - done, time.perf_counter() - started)
 
 
 def measure(buckets: int, threads: int, seconds: float) -> list[tuple[Any, ...]]:
     game = cp.load(f"holdem(buckets={buckets})")
     one, together = Clocked(game, 1, 1), Clocked(game, 1, threads)
-    rows = []
+    rows = [_row(buckets, threads, "from the start", 0, one.started, together.started)]
     for repeat in range(REPEATS):
         base, found = one.run(seconds), together.run(seconds)
         rows.append(_row(buckets, threads, "together", repeat, base, found))

@@ -5,13 +5,15 @@ cards: rnr with adversary="real", for several p. Needs a CUDA device (`--backend
     python -m benchmarks.real_frontier sparbot --ps 0.4,0.5 --seconds 120 --out FOLDER
     python -m benchmarks.real_frontier --exact FOLDER/poki-p0.4.npz [FILE ...] --out FOLDER
     python -m benchmarks.real_frontier FILE [FILE ...] --flops 0 --bot-hands 200000 --out FOLDER
+    python -m benchmarks.real_frontier FILE --without-trust poki --flops 0 --out FOLDER
 
 The first two train. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against `probe`
 (benchmarks/models; in another card abstraction, `--model-game`, it is learnt now); the small file
 of a strategy is a model, too. Both seats are trained for each p, each for half of the seconds, from
 where the p before ended. FOLDER gets a strategy for each p, in a small file, as soon as it is
-there; what is there is not trained again. Then each strategy is measured; the last two commands
-measure files of an earlier one.
+there; what is there is not trained again. Then each strategy is measured; the next two commands
+measure files of an earlier one. The last one takes a file of CFR-BR, which is the response without
+trust (p = 0) to any model; its exact risk is that of cfr_br.csv.
 
 A row of real_frontier.csv in FOLDER has the winnings from the model and from the bot itself, sb/h,
 and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). Winnings come
@@ -47,6 +49,7 @@ from counterplay.poker.bots.quantised import digest, read_facts, read_quantised,
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
+from tools.ship_strategy import exact_value
 
 KEY = ["model", "game", "p", "seconds", "iterations", "digest", "flops"]
 HEADER = [
@@ -118,9 +121,11 @@ class Trained:
         return [Path(self.name).stem, game, *trained, digest(self.strategy), flops]
 
 
-def trained_in(path: Path) -> Trained:
-    """The response in a file."""
+def trained_in(path: Path, without_trust: str | None) -> Trained:
+    """The response in a file; with a model's name: a file of CFR-BR as a response to it."""
     facts = read_facts(path)
+    if without_trust is not None:
+        facts |= {"model": without_trust, "model_game": MODEL_GAME, "p": 0.0}
     name, game = str(facts["model"]), str(facts["model_game"])
     return Trained(name, model_of(name, game, path.parent), read_response(path), facts)
 
@@ -223,7 +228,7 @@ COLUMNS = {
 def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
     """Measure strategies in files: by matches, on flops, and exactly."""
     rows = Rows(given.out / "real_frontier.csv")
-    all_ = [trained_in(path) for path in paths]
+    all_ = [trained_in(path, given.without_trust) for path in paths]
     for one in all_:
         numbers: dict[str, Numbers] = {}
         if given.hands:
@@ -234,6 +239,8 @@ def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
             numbers["risk"] = risk_on_flops(one.strategy, given.flops, given.backend)
         if numbers:
             rows.add(one.key(given.flops or NO_FLOPS), **numbers)
+        if given.without_trust is not None:
+            rows.add(one.key("all"), risk=(exact_value(one.strategy), 0.0))
     by_game: dict[str, list[Trained]] = {}
     for one in all_ if given.exact else ():
         by_game.setdefault(one.strategy.game.name, []).append(one)
@@ -261,6 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--flops", type=int, help=f"of a measurement: {FLOPS}; with --exact none")
     parser.add_argument("--exact", action="store_true", help="measure on every board")
     parser.add_argument("--payoff", default="exact", choices=("exact", "match"), help="by --exact")
+    parser.add_argument("--without-trust", metavar="MODEL", help="files are of CFR-BR: p = 0")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ramp", type=int, default=1, help="as in `solve -a cfr-br`")
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")

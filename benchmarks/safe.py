@@ -1,99 +1,104 @@
-"""Safe exploitation in Kuhn poker compared with the published table: winnings per hand of each
-method in the first seat, with cards always shown and a linear program every tenth hand, from
-opponents drawn at random (every probability uniform from 0 to 1, one opponent per match) and from
-uniform play. Many plans are equally good against a model that is still the equilibrium; `ties` is
-the choice among them: the nearest to the equilibrium, as in the library, or, against uniform play,
-as bounds, the worst and the best against the true opponent. Writes benchmarks/safe.csv.
+"""Safe exploitation compared with the published table (Ganzfried & Sandholm 2015): winnings per
+hand of each method in the first seat, cards always shown, a linear program every tenth hand.
 
-Run: python -m benchmarks.safe"""
+Three kinds of opponents: random (every probability uniform from 0 to 1), sophisticated (every
+probability within 0.2 of a central equilibrium's) and dynamic (a random one for 100 hands, then a
+best response to the player's current strategy). A new one is drawn for each match; matches of all
+methods have the same. Leduc hold'em, for which nothing was published, with fewer hands and a
+program every 50th. Writes benchmarks/safe.csv.
+
+Run: python -m benchmarks.safe --processes 16"""
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.core.forms.sequence import plan_from_policy
 from counterplay.core.responses.safe import SafePlayer
 
 OUT = Path(__file__).parent / "safe.csv"
-HANDS, EVERY = 1_000, 10
-DRAWN, UNIFORM = "drawn at random", "uniform play"
-MATCHES = {DRAWN: 100, UNIFORM: 20}
-#: Ganzfried & Sandholm 2015.
+RANDOM, SOPHISTICATED, DYNAMIC = "random", "sophisticated", "dynamic"
+KINDS = (RANDOM, SOPHISTICATED, DYNAMIC)
+WITHIN = 0.2  # of the equilibrium's probabilities
+MERCY = 100  # hands of a dynamic opponent before it responds
+#: Winnings per hand in Kuhn poker, against each of `KINDS`.
 PUBLISHED = {
-    "rwywe": 0.3636, "befewp": 0.3553, "beffe": 0.1995, "best-equilibrium": 0.1450,
-    "best-response": 0.4700,
-}  # fmt: skip
-TIES = {"near the equilibrium": 0.0, "against us": -1.0, "for us": 1.0}
-CASES = [(DRAWN, "near the equilibrium"), *((UNIFORM, ties) for ties in TIES)]
-SMALL = 1e-3  # weight of the true opponent relative to the model: it only breaks ties
+    "rwywe": (0.3636, -0.0110, -0.0204),
+    "befewp": (0.3553, -0.0115, -0.0214),
+    "beffe": (0.1995, -0.0131, -0.0397),
+    "best-equilibrium": (0.1450, -0.0148, -0.0352),
+    "best-response": (0.4700, 0.0548, -0.1209),
+}
 
 
-class TieBreakingPlayer(SafePlayer):
-    """Among plans that are equally good against the model, takes the best (`sign` 1) or the worst
-    (-1) against the true opponent, which a player would not know."""
+class Setting(NamedTuple):
+    """A game, and the size of its matches."""
 
-    def __init__(self, truth: cp.Strategy, sign: float, **options: object) -> None:
-        self._truth, self._sign, self._planning = truth, sign, False
-        super().__init__("kuhn", 0, **options)  # type: ignore[arg-type]
-
-    def _replan(self) -> None:
-        self._planning = True
-        super()._replan()
-        self._planning = False
-
-    def _model_plan(self) -> np.ndarray:
-        if not self._planning:
-            return super()._model_plan()
-        true = np.empty(self._other.n_sequences)
-        plan_from_policy(self._other, self._truth.probabilities[self._slots], true)
-        return super()._model_plan() + self._sign * SMALL * true  # payoffs are linear in it
+    game: str
+    hands: int
+    every: int
+    part: float  # of the matches
 
 
-def opponent(game: cp.Game, whom: str, rng: np.random.Generator) -> cp.Strategy:
-    if whom == UNIFORM:
-        return cp.Strategy.uniform(game)
-    first = rng.random(game.n_slots // 2)  # every information set of Kuhn poker has two actions
-    return cp.Strategy.from_weights(game, np.column_stack([first, 1.0 - first]).ravel())
+SETTINGS = (Setting("kuhn", 1_000, 10, 1.0), Setting("leduc", 500, 50, 0.25))
 
 
-def won(work: tuple[str, str, str, int]) -> float:
+def opponent(game: cp.Game, kind: str, near: cp.Strategy, rng: np.random.Generator) -> cp.Strategy:
+    """Another strategy of each kind; a dynamic one begins as a random one."""
+    weights = rng.random(game.n_slots)
+    if game.n_slots == 2 * game.n_infosets:  # two actions: a uniform probability
+        weights[1::2] = 1.0 - weights[0::2]
+    if kind == SOPHISTICATED:
+        away = WITHIN * (2.0 * weights - 1.0)
+        weights = np.clip(near.probabilities + away, 0.0, 1.0)
+    return cp.Strategy.from_weights(game, weights)
+
+
+def won(work: tuple[Setting, str, str, int]) -> float:
     """Mean over the match of the value of each hand's strategy."""
-    method, whom, ties, seed = work
-    game, rng = cp.load("kuhn"), np.random.default_rng(seed)
-    truth = opponent(game, whom, rng)
-    options = {"method": method, "hands": HANDS, "shown": "always", "every": EVERY}
-    make = (
-        partial(TieBreakingPlayer, truth, TIES[ties])
-        if TIES[ties]
-        else partial(SafePlayer, game, 0)
-    )
-    player, total = make(**options), 0.0
-    for _ in range(HANDS):
-        total += cp.expected_value(game, player.strategy.replace(truth, 1))[0]
-        player.play(truth, rng)
-    return total / HANDS
+    setting, method, kind, seed = work
+    game, rng = cp.load(setting.game), np.random.default_rng(seed)
+    options = {"method": method, "hands": setting.hands, "shown": "always", "every": setting.every}
+    player = SafePlayer(game, 0, **options)  # type: ignore[arg-type]
+    foe, total = opponent(game, kind, player.equilibrium, rng), 0.0
+    for hand in range(setting.hands):
+        if kind == DYNAMIC and hand >= MERCY:
+            answer = cp.best_response(game, player.strategy, 1).strategy
+            assert answer is not None
+            foe = answer
+        total += cp.expected_value(game, player.strategy.replace(foe, 1))[0]
+        player.play(foe, rng)
+    return total / setting.hands
 
 
 def main() -> None:
-    rows = []
-    with multiprocessing.get_context("spawn").Pool() as pool:
-        for method, published in PUBLISHED.items():
-            for whom, ties in CASES:
-                n = MATCHES[whom]
-                results = pool.map(won, [(method, whom, ties, seed) for seed in range(n)], 1)
-                mean, off = float(np.mean(results)), float(np.std(results, ddof=1) / n**0.5)
-                rows.append(
-                    (method, published, whom, ties, n, HANDS, round(mean, 5), round(off, 5))
-                )
-                print(*rows[-1], flush=True)
-    header = ["method", "published", "against", "ties", "matches", "hands", "won", "standard_error"]
-    write_rows(OUT, header, rows)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--matches", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--games", default="kuhn,leduc")
+    options = parser.parse_args()
+    header = ("game", "method", "against", "published", "matches", "hands", "won", "standard_error")
+    rows: list[tuple[object, ...]] = []
+    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
+        for setting in (one for one in SETTINGS if one.game in options.games.split(",")):
+            for method, published in PUBLISHED.items():
+                for kind, wins in zip(KINDS, published, strict=True):
+                    n = max(int(setting.part * options.matches), 2)
+                    work = [(setting, method, kind, seed) for seed in range(n)]
+                    found = pool.map(won, work, 1)
+                    error = float(np.std(found, ddof=1) / n**0.5)
+                    known = wins if setting.game == "kuhn" else ""
+                    mean = round(float(np.mean(found)), 5)
+                    row = (setting.game, method, kind, known, n, setting.hands, mean)
+                    rows.append((*row, round(error, 5)))
+                    print(*rows[-1], flush=True)
+                    write_rows(OUT, header, rows)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.run import solve
 from counterplay.poker.abstraction.sparbot import Borders, outs_to, sparbot_buckets
 from counterplay.poker.bots.sparbot.build import solve_models
-from counterplay.poker.bots.sparbot.model import sparbot_chance
+from counterplay.poker.bots.sparbot.model import chance_from_counts, count_deals
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.tables import strengths
 from counterplay.poker.histories.parquet import read_parquet
@@ -48,7 +48,6 @@ PATH = Path(__file__).parent.parent / "docs" / "data" / "sparbot.csv"
 #: Published, in sb/h, with the standard deviation of the sources.
 BANDS = {"always-call": (0.474, 0.474), "always-raise": (1.354, 1.354), "poki": (0.045, 0.093)}
 NOISE = 0.03
-JUDGED = {"cfr5": (0.036, 0.036), "cfr10": (0.055, 0.055)}  # what they win from it
 HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 30_000}
 DEALS, TARGET = 2_000_000, 1e-3
 #: Buckets and iterations of external sampling of the equilibria that play it.
@@ -128,7 +127,7 @@ def built(one: dict[str, Any]) -> dict[Ways, TableBot]:
     split."""
     borders = _borders(one)
     buckets, n = sparbot_buckets(strengths(), borders=borders, outs=_outs()), borders.n_buckets
-    chance = sparbot_chance(buckets, n_buckets=n, deals=DEALS)
+    chance = chance_from_counts(count_deals(buckets, DEALS, n))
     choices = {"tremble": one["tremble"], "leaf_bets": one["leaf_bets"], "target": TARGET}
     policies, _ = solve_models(chance, **choices)
     return {way: TableBot("sparbot", variant_table(buckets, policies, n, *way)) for way in WAYS}

@@ -1,6 +1,6 @@
 """Spots: iterations per second, and the time to an exploitability of 0.5% and 0.1% of the pot.
 
-    python -m benchmarks.spots [river] [turn] [flop] [--threads 2]
+    python -m benchmarks.spots [river] [turn] [flop] [wide] [--threads 2] [--backend cuda]
 
 Writes benchmarks/spots.csv. Exploitability is b1 + b2 in percent of the pot; programs that average
 it over the players print half of it. Seconds are those of iterations, kernels compiled before, and
@@ -22,7 +22,8 @@ from counterplay.poker.spots.game import spot
 
 OUT = Path(__file__).parent / "spots.csv"
 HEADER = [
-    *("spot", "board", "bets", "holdings", "histories", "boards", "slots", "precision", "threads"),
+    *("spot", "board", "bets", "holdings", "histories", "boards", "slots", "precision"),
+    *("backend", "threads"),
     *("iterations_per_second", "iterations", "percent_of_pot", "target", "seconds", "measuring"),
     "processor_seconds",
 ]
@@ -44,23 +45,27 @@ SPOTS: dict[str, dict[str, Any]] = {
         "board": "Td9d6h", "pot": 200, "stacks": 400, "ranges": RERAISED, "bets": "33,75",
         "raises": "allin", "cap": 2,
     },
+    "wide": {"board": "Td9d6h", "pot": 200, "stacks": 900, "ranges": RAISED, "bets": "50"},
 }  # fmt: skip
 TARGETS = (0.5, 0.1)
 MOST_SECONDS = 240.0
 
 
-def measure(name: str, precision: str, threads: int) -> list[list[Any]]:
+def measure(name: str, precision: str, options: dict[str, Any], most: float) -> list[list[Any]]:
     """Returns a row for each target."""
     game = spot(**SPOTS[name])
     layout = game.rules.layout
-    solver = new_solver(game, "dcfr", 0, {"precision": precision, "threads": threads})
+    options = {"precision": precision, **options}
+    if "backend" in options:
+        new_solver(game, "dcfr", 0, options).step(1)  # compiles
+    solver = new_solver(game, "dcfr", 0, options)
     solver.step(0)
     solver.exploitability()
     rows: list[list[Any]] = []
     spent, measuring, due, began = 0.0, 0.0, 10, time.process_time()
     percent = 100.0
     for target in TARGETS:
-        while spent < MOST_SECONDS and percent > target:
+        while spent < most and percent > target:
             before = time.perf_counter()
             solver.step(max(1, due - solver.iterations))
             between = time.perf_counter()
@@ -73,7 +78,8 @@ def measure(name: str, precision: str, threads: int) -> list[list[Any]]:
         rows.append([
             name, SPOTS[name]["board"], SPOTS[name]["bets"],
             "/".join(str(len(side.holding)) for side in layout.sides), len(layout.tree.kind),
-            int(layout.boards.first[-1]), sum(layout.n_slots), precision, threads,
+            int(layout.boards.first[-1]), sum(layout.n_slots), precision,
+            options.get("backend", "cpu"), options.get("threads", ""),
             round(solver.iterations / spent, 1), solver.iterations, round(percent, 3), target,
             round(spent, 2), round(measuring, 2), round(time.process_time() - began, 2),
         ])  # fmt: skip
@@ -85,14 +91,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spots", nargs="*", default=list(SPOTS))
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--backend", default="cpu", help="cpu or cuda")
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="of each spot at most")
     given = parser.parse_args()
+    cuda = given.backend == "cuda"
+    options: dict[str, Any] = {"backend": "cuda"} if cuda else {"threads": given.threads}
     old: list[list[Any]] = []
+    on = HEADER.index("backend")
     if OUT.exists():
         with OUT.open() as file:
-            old = [row for row in list(csv.reader(file))[1:] if row[0] not in given.spots]
-    new = [row for name in given.spots for row in measure(name, "single", given.threads)]
+            rows = list(csv.reader(file))[1:]
+        old = [
+            row
+            for row in rows
+            if (row[0], row[on]) not in {(n, given.backend) for n in given.spots}
+        ]
     order = list(SPOTS)
-    write_rows(OUT, HEADER, sorted([*old, *new], key=lambda row: order.index(row[0])))
+    for name in given.spots:
+        old += measure(name, "single", options, given.seconds)
+        write_rows(OUT, HEADER, sorted(old, key=lambda row: (order.index(row[0]), row[on])))
 
 
 if __name__ == "__main__":

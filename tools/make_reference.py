@@ -126,7 +126,8 @@ def _class(name: str, value: type) -> str:
     for key, member in attributes.items():
         if isinstance(member, property | cached_property):
             function = member.fget if isinstance(member, property) else member.func
-            fields[key] = (_result(function), " ".join((inspect.getdoc(function) or "").split()))
+            kind = vars(value).get("__annotations__", {}).get(key) or _result(function)
+            fields[key] = (kind, " ".join((inspect.getdoc(member) or "").split()))
     if fields:
         rows = [f"| `{key}` | {_cell(kind)} | {note} |" for key, (kind, note) in fields.items()]
         text += "\n\n| attribute | type | |\n|---|---|---|\n" + "\n".join(rows)

@@ -53,6 +53,9 @@ CELLS: dict[str, Callable[[], str]] = {
     "safe": partial(certified, "safe"),
     "flop-least": partial(outermost, min, *_flop),
     "flop-most": partial(outermost, max, *_flop),
+    "spot-flop": partial(
+        one, "spots.csv", "seconds", ".0f", spot="flop", target="0.5", backend="cpu"
+    ),
     "sync-leduc": partial(
         _cluster, 1e3, what="a synchronisation", game="leduc", algorithm="mccfr-external"
     ),

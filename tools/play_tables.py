@@ -44,17 +44,15 @@ def luck_table() -> str:
 
 
 def safe_table() -> str:
-    """Safe methods in Kuhn poker, by opponents and by how ties are broken."""
-    groups: dict[str, list[str]] = {}
-    header = ["method", "published"]
+    """Safe methods by game and kind of opponent, beside the published winnings."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    kinds: list[str] = []
     for row in _rows("safe"):
-        line = groups.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
-        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
-        near = row["ties"].startswith("near")
-        where = row["against"] + ("" if near else f", ties {row['ties']}")
-        if where not in header:
-            header.append(where)
-    return table(header, list(groups.values()))
+        line = groups.setdefault((row["game"], row["method"]), [row["game"], f"`{row['method']}`"])
+        known = f" ({float(row['published']):.4f})" if row["published"] else ""
+        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}{known}")
+        kinds += [row["against"]] if row["against"] not in kinds else []
+    return table(["game", "method", *kinds], list(groups.values()))
 
 
 def acpc_table() -> str:

@@ -71,9 +71,29 @@ def exam_table() -> str:
     return table([*header, *more], lines)
 
 
+def coverage_table() -> str:
+    """Exams of players whose exact value is known."""
+    lines = [
+        [
+            row["player"],
+            row["opponent"],
+            row["hands"],
+            f"{float(row['value']):+.3f}",
+            f"{float(row['exam_mean']):+.3f} ± {1.96 * float(row['exam_error']):.3f}",
+            row["exams"],
+            row["missed_at_any_time"],
+            row["missed_at_the_end"],
+        ]
+        for row in _rows("exam_coverage")
+    ]
+    header = ["player", "against", "hands", "exact value, sb/h", "mean of the exams", "exams"]
+    return table([*header, "missed it at any time", "at the end"], lines)
+
+
 STANDING = {
     "standing-leduc": leduc_table,
     "standing-values": values_table,
     "standing-exact": exact_table,
     "exam": exam_table,
+    "exam-coverage": coverage_table,
 }

@@ -26,7 +26,7 @@ from counterplay.poker.bots.poki.strength import (
 )
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, cards, holding
-from counterplay.poker.cards.evaluator import strength, strengths
+from counterplay.poker.cards.evaluator import strength, strengths_of_hands
 
 
 def sign_status(mine: int, other: int) -> int:
@@ -35,7 +35,7 @@ def sign_status(mine: int, other: int) -> int:
 
 def values(hands: list[list[int]]) -> np.ndarray:
     out = np.empty(len(hands), dtype=np.int64)
-    strengths(np.array(hands, dtype=np.int64), np.zeros(4, dtype=np.int64), out)
+    strengths_of_hands(np.array(hands, dtype=np.int64), np.zeros(4, dtype=np.int64), out)
     return out
 
 
@@ -171,7 +171,8 @@ def test_tables_are_kept_and_damaged_ones_built_again(
     built = Potentials(*(np.full((2, N_HOLDINGS), k, dtype=np.uint16) for k in (5, 6)))
     calls = []
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    monkeypatch.setattr(potential, "N_EARLY", 2)
+    for name in potential.SHAPES:
+        monkeypatch.setitem(potential.SHAPES, name, ((2, N_HOLDINGS), np.uint16))
     monkeypatch.setattr(
         potential, "compute_potentials", lambda threads, progress: calls.append(threads) or built
     )

@@ -68,8 +68,7 @@ def test_an_entry(one: ShippedStrategy) -> None:
 
 
 def test_strategies_and_their_exact_values() -> None:
-    """That of the smallest file; one of many buckets would build its card abstraction."""
-    one = _smallest()
+    one = _quickest()
     strategy = one.strategy
     steps = strategy.probabilities * read_facts(FOLDER / f"{one.name}.npz")["steps"]
     assert np.allclose(steps, np.rint(steps), atol=1e-9)
@@ -203,7 +202,7 @@ def test_a_damaged_index(tmp_path: Path) -> None:
 
 
 def test_the_tool_writes_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = _smallest()
+    one = _quickest()
     about = ship_strategy.Description(one.name, one.summary, one.date)
     for _ in range(2):  # the second replaces the first
         entry = ship_strategy.ship(FOLDER / f"{one.name}.npz", about, tmp_path)
@@ -217,14 +216,15 @@ def test_the_tool_writes_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {path.name for path in tmp_path.iterdir()} == {INDEX, f"{one.name}.npz"}
 
 
-def _smallest() -> ShippedStrategy:
-    return min(cp.strategies(), key=lambda one: (FOLDER / f"{one.name}.npz").stat().st_size)
+def _quickest() -> ShippedStrategy:
+    """The one whose card abstraction is made in a second; k-means takes a minute."""
+    return next(one for one in cp.strategies() if one.name == "safe")
 
 
 @pytest.mark.slow
 def test_best_responses_on_flops_are_those_that_were_recorded() -> None:
     """`python -m benchmarks.cfr_br --on-flops FILE` on a device, here in double precision."""
-    strategy = _smallest().strategy
+    strategy = _quickest().strategy
     with cfr_br.VALUES.open() as file:
         rows = [row for row in csv.DictReader(file) if row["digest"] == digest(strategy)]
     recorded = {

@@ -1,14 +1,14 @@
-"""Bots that play a table: a row of probabilities for each public node and path of remembered
-buckets.
+"""Bots that play a table, a row of probabilities for each public node and path of remembered
+buckets; and `PolicyBot`, which plays a policy.
 
-Saved strategies, the simple bots and Sparbot are of this kind. Two of them play each other inside
+Saved strategies, the simple bots and Sparbot are tables. Two of them play each other inside
 one kernel.
 """
 
 from __future__ import annotations
 
 import copyreg
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,12 @@ from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.rng import check_seed, new_state, seed_state, uniform
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, BettingRules, row_of
 from counterplay.poker.bots.bot import Bot, View
+from counterplay.poker.cards.cards import holding
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.holdem.table import Table, rules_of, strategy_table
+
+if TYPE_CHECKING:
+    from counterplay.poker.vector.policy import VectorPolicy
 
 
 @jit
@@ -122,3 +126,34 @@ def mixture_bot(mixture: Mixture, name: str = "") -> MixtureBot:
         raise BadStrategy("a mixture of responses for one seat can be measured, but plays no match")
     one, other = strategy_bot(mixture.one), strategy_bot(mixture.other)
     return MixtureBot(name or f"a mixture in {mixture.game.name}", (one, other), mixture.weight)
+
+
+class PolicyBot(Bot):
+    """Asks a `VectorPolicy` at every decision, and draws."""
+
+    made_from: str  # the file.py:Name it was made from, if any; set by the resolver
+
+    def __init__(self, policy: VectorPolicy) -> None:
+        self.name, self._policy = policy.name, policy
+        self._rng = np.random.default_rng(0)
+
+    def __deepcopy__(self, memo: Any) -> PolicyBot:
+        """Another player of the same policy, which may be a network."""
+        return PolicyBot(self._policy)
+
+    def start(self, seed: int) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def shares(self, view: View) -> dict[str, float]:
+        """The probability of each legal action."""
+        board = np.array([view.board], dtype=np.int64)
+        row = self._policy.ask(board, [view.betting])[0, holding(view.cards)].tolist()
+        shares = dict(zip(ACTIONS, row, strict=True))
+        return {action: shares[action] for action in view.betting.actions()}
+
+    def act(self, view: View) -> str:
+        shares = self.shares(view)
+        return str(self._rng.choice(list(shares), p=list(shares.values())))

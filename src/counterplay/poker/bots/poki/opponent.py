@@ -13,7 +13,7 @@ opponent folds below one threshold of EHS and raises above another. System B tak
 frequencies: of all holdings on this board the best f(raise) raise, the worst f(fold) fold. A draw
 whose PPot covers the pot odds does not fold (Papp).
 
-Choices [guess]: a threshold is smoothed linearly over Papp's half width sigma (`half_width`), and
+Choices [guess]: a threshold is smoothed linearly over Papp's half width sigma (`sigma_at`), and
 moved by up to sigma at the ends so that frequencies of 0 and 1 mean never and always. Before the
 flop EHS is the equity of the holding, hence its IR_2. After each action the weights are scaled so
 that the largest is 1.
@@ -168,7 +168,7 @@ def ramp(value: float, low: float, high: float) -> float:
 
 
 @jit
-def half_width(mu: float, least: float, slope: float) -> float:
+def sigma_at(mu: float, least: float, slope: float) -> float:
     """sigma of a threshold at mu."""
     return least + slope * max(0.0, 1.0 - mu)
 
@@ -190,11 +190,11 @@ def reweight(
     """WT[h] *= PT(h)[action], from the opponent's frequencies of folding and raising and its pot
     odds. Changes `weights`.
 
-    `least` and `slope` are those of `half_width`. `capped`: a raise was illegal, so that a call may
+    `least` and `slope` are those of `sigma_at`. `capped`: a raise was illegal, so that a call may
     stand for a raise.
     """
     call, top = quantile(strengths, 1.0 - fold), quantile(strengths, rise)
-    call_width, top_width = half_width(call, least, slope), half_width(top, least, slope)
+    call_width, top_width = sigma_at(call, least, slope), sigma_at(top, least, slope)
     call += call_width * (2.0 * fold - 1.0)
     top += top_width * (1.0 - 2.0 * rise)
     largest = 0.0

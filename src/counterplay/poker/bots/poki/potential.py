@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.base.store import Cached, Piece
+from counterplay.core.base.store import cached_arrays
 from counterplay.core.kernels.jit import ONE, index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.poki.strength import (
@@ -241,17 +241,12 @@ def compute_potentials(threads: int = 1, progress: ProgressCallback = no_progres
     return tables
 
 
-def _unpack(piece: Piece) -> Potentials | None:
-    shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
-    return Potentials(**piece.arrays) if piece.fits(shapes) else None
-
-
-TABLES = Cached(
+SHAPES = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
+TABLES = cached_arrays(
     "the tables of Poki stay",
     "poki-potentials",
     (__name__,),
     make=lambda progress: compute_potentials(cores(), progress),
-    pack=lambda tables: Piece(None, tables._asdict()),
-    unpack=_unpack,
-    mapped=True,
+    shapes=SHAPES,
+    unpack=Potentials._make,
 )

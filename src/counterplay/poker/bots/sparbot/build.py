@@ -31,10 +31,11 @@ from counterplay.poker.bots.sparbot.model import (
     BucketChance,
     ModelSolution,
     ThreeRoundModel,
+    chance_from_counts,
+    count_deals,
     make_model,
     policy_rows,
     solve,
-    sparbot_chance,
 )
 from counterplay.poker.cards.tables import strengths
 from counterplay.poker.holdem.table import Table, new_table
@@ -91,7 +92,13 @@ def build_sparbot(
     """(first_row, policy), the buckets and how well each model is solved."""
     strengths(lambda share, what: progress(0.0, what))
     buckets = BUCKETS.get(lambda share, what: progress(0.15 * share, "buckets"))
-    chance = sparbot_chance(buckets, lambda share: progress(0.15 + 0.15 * share, "chance"))
+    counts = count_deals(
+        buckets,
+        model_module.N_DEALS,
+        N_BUCKETS,
+        lambda share: progress(0.15 + 0.15 * share, "chance"),
+    )
+    chance = chance_from_counts(counts)
     policies, solved = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
     return full_rows(policies, N_BUCKETS), buckets, solved
 

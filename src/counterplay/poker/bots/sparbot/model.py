@@ -39,7 +39,6 @@ from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
 from counterplay.poker.abstraction.abstraction import Buckets, cards_of
-from counterplay.poker.abstraction.sparbot import N_BUCKETS
 from counterplay.poker.betting.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.holdem.bucket_pairs import PairCounts, count_pairs, new_pair_counts
@@ -91,8 +90,8 @@ def count_deals(
 
 
 def chance_from_counts(counts: PairCounts) -> BucketChance:
-    """Relative frequencies of the counts. A pair of buckets without deals (none with millions) has
-    no successors and value 0."""
+    """The chance moves of all eight models: relative frequencies of the counts. A pair of buckets
+    without deals (none with millions) has no successors and value 0."""
     n = round(len(counts.first) ** 0.5)
     deals = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
     return BucketChance(
@@ -103,16 +102,6 @@ def chance_from_counts(counts: PairCounts) -> BucketChance:
         ),
         tuple((counts.won[k] / np.maximum(deals[k], 1)).reshape(n, n) for k in range(4)),
     )
-
-
-def sparbot_chance(
-    buckets: Buckets,
-    progress: ShareCallback = no_progress,
-    n_buckets: int = N_BUCKETS,
-    deals: int = N_DEALS,
-) -> BucketChance:
-    """The chance moves of all eight models."""
-    return chance_from_counts(count_deals(buckets, deals, n_buckets, progress))
 
 
 class Decision(NamedTuple):
