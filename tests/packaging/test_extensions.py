@@ -64,8 +64,8 @@ class Uniform(Solver):
     name = "uniform-play"
     summary = "every action with the same probability"
 
-    def __init__(self, game, seed, problem, scale=1.0):
-        super().__init__(game, seed, scale=scale)
+    def __init__(self, problem, seed, scale=1.0):
+        super().__init__(problem, seed, scale=scale)
 
     def _run(self, n):
         return n

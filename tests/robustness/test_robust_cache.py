@@ -109,7 +109,8 @@ def test_prepare_without_a_cache_folder_says_so(
 ) -> None:
     shapes = {name: ((4, 6), kind) for name, (_, kind) in tables.SHAPES.items()}
     made = {name: np.ones(shape, dtype=kind) for name, (shape, kind) in shapes.items()}
-    monkeypatch.setattr(tables, "SHAPES", shapes)
+    for name, shape in shapes.items():
+        monkeypatch.setitem(tables.SHAPES, name, shape)
     monkeypatch.setattr(tables, "count_rivers", lambda *_: made["river"])
     monkeypatch.setattr(
         tables, "count_earlier", lambda size, *_: made["turn" if size == 4 else "flop"]

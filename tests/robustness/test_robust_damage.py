@@ -186,7 +186,8 @@ def test_tables_on_disk(tmp_path: Path) -> None:
 
 
 def test_pokis_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(potential, "N_EARLY", 2)
+    for name in potential.SHAPES:
+        monkeypatch.setitem(potential.SHAPES, name, ((2, potential.N_HOLDINGS), np.uint16))
     rng = np.random.default_rng(2)
     made = potential.Potentials(
         *(rng.integers(0, 60_000, (2, potential.N_HOLDINGS)).astype(np.uint16) for _ in range(2))

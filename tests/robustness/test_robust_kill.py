@@ -97,7 +97,7 @@ PREPARE = """
     import numpy as np
     from counterplay.app.cli import main
     from counterplay.poker.cards import tables
-    tables.SHAPES = {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
+    tables.SHAPES.update({name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()})
     made = {name: np.arange(10**6).reshape(shape).astype(kind) for name, (shape, kind) in tables.SHAPES.items()}
     tables.count_rivers = lambda *_: made["river"]
     tables.count_earlier = lambda size, *_: made["turn" if size == 4 else "flop"]
@@ -112,9 +112,8 @@ PREPARE = """
 def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command itself, with tables that cost nothing to count."""
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(
-        tables, "SHAPES", {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
-    )
+    for name, (_, kind) in list(tables.SHAPES.items()):
+        monkeypatch.setitem(tables.SHAPES, name, ((1000, 1000), kind))
     folder, rng = tables.TABLES.slot().path.parent, random.Random(4)
 
     def right() -> bool:

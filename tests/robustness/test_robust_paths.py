@@ -40,7 +40,7 @@ READ = {
     "frontier": ("frontier", PATH, "--game", "kuhn"),
     "frontier, resume": ("frontier", "--resume", PATH),
     "exam": ("exam", PATH, "--game", "kuhn"),
-    "spot, locks": (*SPOT, "--locks", PATH),
+    "spot, lock": (*SPOT, "--lock", PATH),
     "spot, resume": ("spot", "--resume", PATH),
     "match, first": ("match", PATH, "always-call", "-n", "10"),
     "match, second": ("match", "always-call", PATH, "-n", "10"),
@@ -81,6 +81,7 @@ WRITTEN = {
     "reproduce all": ("reproduce", "all", "--out", PATH),
     "log": ("match", "always-call", "always-fold", "-n", "10", "--log", PATH),
     "model": (*MODEL, "--out", PATH),
+    "model, locks": (*MODEL, "--locks", PATH),
     "show": ("show", "holdem.npz", "--out", PATH),
 }
 BAD = {
@@ -95,8 +96,14 @@ BAD = {
     "endless": "endless",
     "no text": "\udcff/x",
 }
-SLOW = ("model", "show")
-SUFFIX = {"evaluate": ".npz", "show": ".json", "model": ".parquet", "log": ".parquet"}
+SLOW = ("model", "model, locks", "show")
+SUFFIX = {
+    "spot, lock": ".toml",
+    "evaluate": ".npz",
+    "show": ".json",
+    "model": ".parquet",
+    "log": ".parquet",
+}
 
 
 def _tried(command: str, bad: str) -> bool:
@@ -190,11 +197,15 @@ def test_every_option_that_is_a_path_is_above() -> None:
         "respond": {"folder", "resume"},
         "frontier": {"folder", "resume"},
         "exam": {"folder"},
-        "spot": {"locks", "folder", "resume"},
+        "spot": {"folder", "resume"},
         "match": {"log", "equilibrium", "memory"},
         "serve": {"keep"},  # tests/app/web/test_serve.py
     }
-    known |= {"model": {"hands", "target"}, "show": {"picture", "table"}, "reproduce": {"folder"}}
+    known |= {
+        "model": {"hands", "target", "locks"},
+        "show": {"picture", "table"},
+        "reproduce": {"folder"},
+    }
     for command in cli.app.registered_commands:
         assert command.callback is not None
         hints = get_type_hints(command.callback)

@@ -20,9 +20,10 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayE
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.mixture import KIND, Mixture, load_strategy
+from counterplay.core.forms.mixture import KIND, Mixture, load_strategy, single_strategy
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games import players
+from counterplay.core.games.locks import Lock, LockedDecision
 from counterplay.core.games.players import (
     UNIFORM,
     PlayerResolver,
@@ -66,7 +67,7 @@ class BoardResolver(PlayerResolver):
                 f"matches of holdem, but has no table of buckets"
             )
         measured = self.checked(strategy_in(found), player)
-        return measured.strategy() if isinstance(measured, Mixture) else measured
+        return single_strategy(measured)
 
 
 class HoldemResolver(BoardResolver):
@@ -85,8 +86,7 @@ class HoldemResolver(BoardResolver):
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A bot. Tables are built on first use; `progress(share, what)` reports on it."""
-        from counterplay.poker.bots.policy import PolicyBot
-        from counterplay.poker.bots.table import mixture_bot, strategy_bot
+        from counterplay.poker.bots.table import PolicyBot, mixture_bot, strategy_bot
 
         resolved = self.find(player)
         if isinstance(resolved, BotSpec):
@@ -122,7 +122,7 @@ class HoldemResolver(BoardResolver):
 
     def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
         resolved = self._in_game(self.find(player), player, progress, strategy_only=True)
-        strategy: Strategy = resolved.strategy() if isinstance(resolved, Mixture) else resolved
+        strategy = single_strategy(resolved)
         return strategy
 
     def model(self, player: Any) -> Strategy:
@@ -138,10 +138,10 @@ class HoldemResolver(BoardResolver):
 
         return known_player(self.game, measured)
 
-    def decisions(self, strategy: Strategy, where: str, action: str) -> Any:
+    def decisions(self, strategy: Strategy, lock: Lock) -> list[LockedDecision]:
         from counterplay.poker.holdem.locks import lock_decisions
 
-        return lock_decisions(strategy, where, action)
+        return lock_decisions(strategy, lock)
 
     def check_model(self, model: Strategy) -> None:
         rules, own = model.game.rules, self.game.rules

@@ -114,18 +114,6 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
             assert [row[:3] for row in part.rows()] == [row[:3] for row in whole.rows()[:done]]
 
 
-def interrupted_after(calls: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with Ctrl-C at the call after so many."""
-    left = iter(range(calls))
-
-    def until(*given: Any, **named: Any) -> Any:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return function(*given, **named)
-
-    return until
-
-
 def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
     answer = searches.compute_response
     many: Any = {"iterations": 300, "max_exploitability": 0.1}

@@ -16,6 +16,7 @@ from support.models import NAME, timid_shares, weak_hands, weak_strategy
 
 import counterplay as cp
 from counterplay.core.forms import registry
+from counterplay.core.games.locks import read_locks
 from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.model import OpponentModel, learn_model, load_model, save_model
@@ -76,7 +77,9 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
         "--json",
     )
     assert facts_of(inside(tmp_path, *match))["hands"] == 2000
-    facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "always-call", "--json"))
+    learn = ("model", "h.parquet", "--player", "always-call", "--locks", "calls.toml", "--json")
+    facts = facts_of(inside(tmp_path, *learn))
+    assert {lock.play["call"] for lock in read_locks(tmp_path / "calls.toml")} == {1.0}
     assert (facts["player"], facts["hands"], facts["skipped"]) == ("always-call", 2000, 0)
     assert facts["cards_seen"] == 1.0
     assert facts["accuracy"] == 1.0

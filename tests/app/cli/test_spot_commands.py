@@ -10,7 +10,7 @@ import pytest
 from tests.support.command import one_sentence, typed
 
 SPOT = ("spot", "QsJh2c5d8s", "--pot", "20", "--stacks", "45", "-1", "22+,AKs", "-2", "QQ,KTs,66")
-LOCKS = 'player = 2\n[[lock]]\nafter = "bet 10"\nfrequency = {fold = 0.8}\n'
+LOCKS = '[[lock]]\nat = "bet 10"\nfrequency = {fold = 0.8}\n'
 
 
 def test_a_spot_is_solved_shown_evaluated_and_resumed(tmp_path: Path) -> None:
@@ -31,14 +31,22 @@ def test_a_spot_is_solved_shown_evaluated_and_resumed(tmp_path: Path) -> None:
     assert json.loads(more.stdout)["exploitability_percent_of_pot"] <= 0.2
 
 
+def test_a_raked_spot_is_measured_by_gains(tmp_path: Path) -> None:
+    typed(tmp_path, *SPOT, "--rake", "0.05", "--out", "run", "-n", "20")
+    measured = typed(tmp_path, "evaluate", "run")
+    assert measured.code == 0, measured.stderr
+    assert "sum of gains by deviating" in measured.stdout
+    assert "percent of the pot" in measured.stdout
+
+
 def test_locks_are_answered(tmp_path: Path) -> None:
     (tmp_path / "locks.toml").write_text(LOCKS)
-    asked = (*SPOT, "--locks", "locks.toml", "--max-risk", "2", "--out", "careful", "--json")
+    asked = (*SPOT, "--lock", "locks.toml", "--max-risk", "2", "--out", "careful", "--json")
     facts = json.loads(typed(tmp_path, *asked).stdout)
     assert facts["player"] == 1
     assert facts["responses"][0]["risk"] <= 0.02 * 20
     assert "meant for" in typed(tmp_path, "evaluate", "careful").stdout
-    several = typed(tmp_path, *SPOT, "--locks", "locks.toml", "--frontier", "-t", "0.5")
+    several = typed(tmp_path, *SPOT, "--lock", "locks.toml", "--frontier", "-t", "0.5")
     assert len(several.stdout.splitlines()) == 8
 
 
@@ -51,8 +59,8 @@ def test_locks_are_answered(tmp_path: Path) -> None:
         ((*SPOT, "-t", "0"), "--target is percent of the pot"),
         ((*SPOT, "-a", "lp"), "lp does not solve spots"),
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
-        ((*SPOT, "--trust", "1"), "they go with --locks"),
-        ((*SPOT, "--locks", "none.toml"), "none.toml"),
+        ((*SPOT, "--trust", "1"), "they go with --lock"),
+        ((*SPOT, "--lock", "none.toml"), "none.toml"),
         ((*SPOT, "--resume", "run"), "--resume takes everything but the limits"),
     ],
 )

@@ -68,8 +68,8 @@ class Even(Solver):
     name = "tinysolver"
     summary = "every action as often"
 
-    def __init__(self, game, seed, form, scale=1.0):
-        super().__init__(game, seed, scale=scale)
+    def __init__(self, problem, seed, scale=1.0):
+        super().__init__(problem, seed, scale=scale)
 
     def _run(self, n):
         return n

@@ -109,7 +109,7 @@ def test_twin(name: str, iterations: int, kind: str) -> None:
     """Replies to payoffs over μ magnify rounding, so the twin goes on from the kernel's plans
     once these agree."""
     game, root = game_and_root(name)
-    solver = ExcessiveGap(game, 0, prox=kind)
+    solver = ExcessiveGap(Problem(game), 0, prox=kind)
     twin = NaiveExcessiveGap(root, kind, float(np.abs(game.tree.payoff).max()))
     np.testing.assert_allclose(solver._largest, [prox.largest for prox in twin.prox], rtol=1e-12)
     for t in range(iterations + 1):
@@ -145,7 +145,7 @@ def test_twin(name: str, iterations: int, kind: str) -> None:
 def test_smoothed_reply_is_optimal(name: str, kind: str, seed: int, mu: float) -> None:
     """It attains the value it reports, no plan does better, and it passes the first-order test,
     which is sufficient."""
-    solver, rng = ExcessiveGap(cp.load(name), 0, prox=kind), np.random.default_rng(seed)
+    solver, rng = ExcessiveGap(Problem(cp.load(name)), 0, prox=kind), np.random.default_rng(seed)
     group = KernelThreads(solver._form).group
     for side, half, part in zip(solver._form, solver._tables, group[:2], strict=True):
         payoff = rng.normal(size=side.n_sequences)
@@ -200,7 +200,7 @@ def test_projection_agrees_with_sorting(seed: int, n: int, size: float) -> None:
 
 @pytest.mark.parametrize("kind", PROXES)
 def test_largest_prox_is_attained_by_a_pure_strategy(kind: str) -> None:
-    solver = ExcessiveGap(cp.load("kuhn"), 0, prox=kind)
+    solver = ExcessiveGap(Problem(cp.load("kuhn")), 0, prox=kind)
     for side, half, largest in zip(solver._form, solver._tables, solver._largest, strict=True):
         pure = product(*(np.eye(slots.stop - slots.start) for _, slots in infosets(side)))
         assert max(prox(side, half, np.concatenate(rows), kind) for rows in pure) == pytest.approx(
@@ -212,7 +212,7 @@ def test_largest_prox_is_attained_by_a_pure_strategy(kind: str) -> None:
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "bluff(1,1,3)", "goofspiel(4)"])
 def test_gap_condition_and_its_bound_at_every_step(name: str, kind: str) -> None:
     game = cp.load(name)
-    solver = ExcessiveGap(game, 0, prox=kind)
+    solver = ExcessiveGap(Problem(game), 0, prox=kind)
     for _ in range(150):
         assert solver.excess() <= solver._slack
         assert policy_exploitability(game, solver.policy()) <= solver.bound + 1e-12
@@ -235,7 +235,7 @@ def test_one_over_t(name: str, value: float, kind: str) -> None:
     random.
     """
     game = cp.load(name)
-    solver = ExcessiveGap(game, 0, prox=kind)
+    solver = ExcessiveGap(Problem(game), 0, prox=kind)
     times = np.unique(np.geomspace(100, 10_000, 25).astype(int))
     gaps, bounds = [], []
     for t in times:
@@ -253,8 +253,8 @@ def test_one_over_t(name: str, value: float, kind: str) -> None:
 def test_a_players_own_form_gives_the_same_bits() -> None:
     game = cp.load("kuhn")
     own, given_form = (
-        ExcessiveGap(game, 0),
-        ExcessiveGap(game, 0, Problem(game, game.sequence_form)),
+        ExcessiveGap(Problem(game), 0),
+        ExcessiveGap(Problem(game, game.sequence_form), 0),
     )
     for solver in (own, given_form):
         solver.step(50)
@@ -266,14 +266,14 @@ def test_refusals() -> None:
     one, two = game.sequence_form
     floor = np.full(int(one.first[-1]), 0.1)
     with pytest.raises(BadParameter, match="prox must be one of"):
-        ExcessiveGap(game, 0, prox="hope")
+        ExcessiveGap(Problem(game), 0, prox="hope")
     with pytest.raises(BadParameter, match="two players"):
-        ExcessiveGap(cp.load("kuhn(players=3)"), 0)
+        ExcessiveGap(Problem(cp.load("kuhn(players=3)")), 0)
     with pytest.raises(BadParameter, match="zero"):
-        ExcessiveGap(BATTLE, 0)
+        ExcessiveGap(Problem(BATTLE), 0)
     with pytest.raises(BadParameter, match="zero"):
-        ExcessiveGap(game, 0, Problem(game, SequenceForm(one, two._replace(value=2.0 * two.value))))
+        ExcessiveGap(Problem(game, SequenceForm(one, two._replace(value=2.0 * two.value))), 0)
     with pytest.raises(BadParameter, match="lower bounds on action probabilities"):
-        ExcessiveGap(game, 0, Problem(game, SequenceForm(one._replace(floor=floor), two)))
+        ExcessiveGap(Problem(game, SequenceForm(one._replace(floor=floor), two)), 0)
     with pytest.raises(BadParameter, match="perfect recall"):
-        ExcessiveGap(FORGETFUL, 0)
+        ExcessiveGap(Problem(FORGETFUL), 0)

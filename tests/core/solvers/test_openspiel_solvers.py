@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from counterplay.core.forms.registry import load
-from counterplay.core.solvers.base import Solver
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr import CFR, CFRPlus
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -30,7 +30,7 @@ def average_policy(solver: Any, labels: list[str]) -> list[float]:
 @pytest.mark.parametrize(("ours", "theirs"), [(CFR, "CFRSolver"), (CFRPlus, "CFRPlusSolver")])
 def test_average_policies_agree(name: str, ours: type[Solver], theirs: str) -> None:
     game = load(f"open_spiel:{name}")
-    solver = ours(game, 0, alternating=True)
+    solver = ours(Problem(game), 0, alternating=True)
     solver.step(ITERATIONS)
     expected = average_policy(
         getattr(pyspiel, theirs)(pyspiel.load_game(name)), game.labels.infoset

@@ -16,6 +16,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.policy import regret_matching
 from counterplay.core.kernels.rng import new_state
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.history import (
     HistoryWorkspace,
     OutcomeTables,
@@ -128,6 +129,6 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     tables = new_tables(kuhn)
     outcome_sampling(kuhn.tree, HAND, tables, path, new_state(seed), 0, 1, epsilon, True, 1, 1.0)
     check_tables(kuhn, tables)
-    solver = OutcomeSampling(kuhn, seed=seed, epsilon=epsilon)
+    solver = OutcomeSampling(Problem(kuhn), seed=seed, epsilon=epsilon)
     solver.step(1)
     check_tables(kuhn, OutcomeTables(**solver.tables()))

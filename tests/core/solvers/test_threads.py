@@ -21,13 +21,14 @@ from counterplay.core.parallel.pool import (
 )
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.base import Solver
 from counterplay.core.solvers.mcts import bound_width, mean_of_visits
 
 SOLVERS = ("mccfr", "mccfr-external", "mcts")
 OPTIONS: dict[str, dict[str, Any]] = {"mcts": {"c": 13.0}}
 #: Past several synchronisations, and not at one.
 ITERATIONS = 4_321
-#: When two threads synchronise first, the second one not having played yet.
+#: Iterations of two threads between two synchronisations, at least.
 FIRST = 2 * LEAST
 
 
@@ -53,7 +54,7 @@ def test_they_synchronise_ever_more_rarely(name: str) -> None:
     """The first plays warming_up for a few visits of each information set; then a share of the
     iterations so far, up to a few visits by each, then a smaller one."""
     one = solver(name)
-    syncs, warming_up, visits = [FIRST], [1], [0.0]
+    syncs, warming_up, visits = [LEAST], [1], [0.0]
     while one.iterations < 60_000:
         one.step(syncs[-1] - one.iterations)
         number, first = one.arrays()["sync"].tolist()
@@ -62,7 +63,9 @@ def test_they_synchronise_ever_more_rarely(name: str) -> None:
         visits.append(one.nodes_touched / one.game.n_infosets)
     gaps, done = np.diff(syncs), np.array(syncs[:-1])
     merged = np.array(warming_up[1:]) == 0
-    assert gaps.min() >= FIRST
+    assert gaps.min() >= LEAST
+    assert gaps[merged].min() >= FIRST
+    assert np.all(gaps[merged] % 2 == 0)  # as many iterations for both
     assert np.array_equal(merged, np.array(visits[1:]) >= WARM_UP)
     assert np.all(gaps[merged] <= np.maximum(one.early * done[merged], FIRST))
     between = gaps * visits[-1] / one.iterations
@@ -242,6 +245,17 @@ def test_all_go_on_from_the_mean_in_which_every_sample_counts_once(name: str) ->
     assert np.array_equal(one.regret, other.regret)
 
 
+def test_a_run_gives_every_thread_as_many_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the last call: of an uneven number some threads would wait for others."""
+    calls: list[int] = []
+    step = Solver.step
+    monkeypatch.setattr(Solver, "step", lambda self, n: [calls.append(n), step(self, n)])
+    cp.solve("leduc", "mccfr", threads=2, iterations=3_001, seed=1)
+    assert len(calls) > 5
+    assert sum(calls) == 3_001
+    assert all(n % 2 == 0 for n in calls[:-1])
+
+
 def test_mean_of_copies() -> None:
     """In blocks, parts and at the edges; what is equal keeps its bits, also where thirds are not
     exact."""
@@ -327,6 +341,16 @@ def test_every_iteration_is_played_once(threads: int) -> None:
     for n in (1, 0, 2, 3, 17, 4, FIRST, 1):
         one.step(n)
     assert sorted(played) == list(range(1, one.iterations + 1))
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_chunks_of_a_run_grow(threads: int) -> None:
+    """From the first, of an iteration for each thread."""
+    reached: list[int] = []
+    options = {"threads": threads, "on_chunk": lambda now: reached.append(now.iterations)}
+    cp.solve("bluff(1,1,5)", "mccfr", iterations=300_000, seed=1, **options)
+    assert reached[-1] == 300_000
+    assert len(reached) < 1_000  # a chunk takes a fifth of a second, and there are measurements
 
 
 # --- an error in one thread

@@ -27,7 +27,7 @@ from counterplay.core.evaluation.exact import best_response, expected_value, exp
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers import mcts
-from counterplay.core.solvers.base import Solver
+from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr import CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus
 from counterplay.core.solvers.chance import ChanceSampling
 from counterplay.core.solvers.external import ExternalSampling
@@ -78,7 +78,7 @@ def assert_same_policy(solver: Solver, weights: dict[Any, list[float]]) -> None:
 @pytest.mark.parametrize("name", SAMPLED_GAMES)
 def test_outcome_sampling(name: str, epsilon: float, averaging: str) -> None:
     game, root = game_and_root(name)
-    solver = OutcomeSampling(game, seed=5, epsilon=epsilon, averaging=averaging)
+    solver = OutcomeSampling(Problem(game), seed=5, epsilon=epsilon, averaging=averaging)
     twin = NaiveOutcomeSampling(root, epsilon, averaging)
     run_both(solver, twin, 3000, ("regret", "strategy_sum"))
     assert_same_policy(solver, twin.strategy_sum)
@@ -93,7 +93,7 @@ def test_external_sampling(name: str) -> None:
 
 def check_sampling(name: str, solver_type: Any, twin_type: Any, seed: int, iterations: int) -> None:
     game, root = game_and_root(name)
-    solver, twin = solver_type(game, seed=seed), twin_type(root, game.n_players)
+    solver, twin = solver_type(Problem(game), seed=seed), twin_type(root, game.n_players)
     run_both(solver, twin, iterations, ("regret", "strategy_sum"))
     assert_same_policy(solver, twin.strategy_sum)
 
@@ -104,7 +104,7 @@ def test_forced_moves_change_nothing(name: str, solver: Any) -> None:
     """The twins learn there too: regrets of 0, and averages that are the only action. Kernels have
     nothing there, and the same everywhere else."""
     game, root = game_and_root(name)
-    kernel: Solver = solver(game, seed=8)
+    kernel: Solver = solver(Problem(game), seed=8)
     twin = (
         NaiveOutcomeSampling(root, 0.6, "optimistic")
         if solver is OutcomeSampling
@@ -141,7 +141,7 @@ def test_tree_search(name: str, simulation: str) -> None:
     if name == "toy" and simulation == "call":
         pytest.skip("the toy game has no call")
     solver, twin = (
-        TreeSearch(game, seed=8, c=1.7, simulation=simulation),
+        TreeSearch(Problem(game), seed=8, c=1.7, simulation=simulation),
         NaiveTreeSearch(root, 1.7, simulation),
     )
     run_both(solver, twin, 3000, ("value", "visits"))
@@ -182,7 +182,7 @@ def test_full_width(name: str, variant: str) -> None:
     and the average policy in the end."""
     game, root = game_and_root(name)
     make, options, naive_options = VARIANTS[variant]
-    solver, twin = make(game, 0, **options), NaiveCFR(root, *naive_options)
+    solver, twin = make(Problem(game), 0, **options), NaiveCFR(root, *naive_options)
     for t in range(1, min(50 if game.n_slots <= 1000 else 15, CAP) + 1):
         solver.step(1)
         twin.iterate(t)
@@ -231,7 +231,7 @@ def _per_infoset(game: Game, numbers: dict[Any, float]) -> np.ndarray:
 @pytest.mark.parametrize("c", [0.0, 1e-9])
 def test_tree_search_that_hardly_explores_tries_every_action(c: float) -> None:
     """An untried action comes first whatever C is."""
-    search = TreeSearch(game_and_root("kuhn")[0], seed=1, c=c)
+    search = TreeSearch(Problem(game_and_root("kuhn")[0]), seed=1, c=c)
     search.step(2_000)
     reached = np.add.reduceat(search.weights(), search.game.form.first[:-1]) >= 2
     assert np.all(search.weights()[np.repeat(reached, np.diff(search.game.form.first))] >= 1)
@@ -242,6 +242,6 @@ def test_tree_search_that_hardly_explores_tries_every_action(c: float) -> None:
 def test_forced_moves_are_nodes(interleave: int) -> None:
     """A history of Goof(3) has six moves, the last two of them forced, and an end."""
     game, _ = game_and_root("goofspiel(3)")
-    solver = OutcomeSampling(game, seed=1, interleave=interleave)
+    solver = OutcomeSampling(Problem(game), seed=1, interleave=interleave)
     solver.step(40)
     assert solver.nodes_touched == 40 * 7

@@ -117,7 +117,7 @@ def test_impossible_betting_is_refused(wrong: dict[str, tuple[float, ...]]) -> N
 @pytest.mark.slow
 def test_hold_em_with_other_limits_is_solved_and_played() -> None:
     few = BettingRules(most_bets=(2, 1, 1, 1))
-    rules = HoldemRules(EhsAbstraction((10,) * 4), few)
+    rules = HoldemRules(EhsAbstraction((10,) * 4, "equal-width"), few)
     game = Game("few bets", rules)
     assert game.n_infosets == 10 * len(betting_tree(few).nodes.node) < 10_000
     assert game.fingerprint != cp.load("holdem").fingerprint
@@ -134,7 +134,7 @@ def test_hold_em_with_other_limits_is_solved_and_played() -> None:
     with pytest.raises(BadParameter, match="usual limit betting"):
         cp.Adaptive(game, learner={})
     with pytest.raises(BadParameter, match="boards"):
-        HoldemRules(EhsAbstraction((10,) * 4), BettingRules(board=(0, 1, 2, 3)))
+        HoldemRules(EhsAbstraction((10,) * 4, "equal-width"), BettingRules(board=(0, 1, 2, 3)))
 
 
 # --- streets with numbers of their own
@@ -181,7 +181,7 @@ def test_impossible_abstractions(name: str, reason: str) -> None:
 @pytest.mark.parametrize("counts", [(7, 20, 13, 5), (300, 4, 5, 6), (3, 4, 5, 300)])
 def test_each_street_has_its_own_buckets(counts: tuple[int, ...]) -> None:
     """The second and the third have more than a byte holds on one street only."""
-    cards = cards_of(EhsAbstraction(counts).buckets())
+    cards = cards_of(EhsAbstraction(counts, "equal-width").buckets())
     for dealt in random_deals(4, 300).tolist():
         for street, found in enumerate(by_links(cards, dealt)):
             board = dealt[4 : 4 + BOARD[street]]
@@ -258,7 +258,7 @@ def test_any_abstraction_of_the_river() -> None:
     entry = np.broadcast_to(
         (3 * np.minimum(low, high) + np.maximum(low, high)) % 7, (134_459, N_HOLDINGS)
     )
-    even = EhsAbstraction((3,) * 4).buckets()
+    even = EhsAbstraction((3,) * 4, "equal-width").buckets()
     river = np.array([6, 0, 2, 4, 1, 5, 3], dtype=np.uint16)
     buckets = even._replace(river=river, river_entry=entry)
     cards = cards_of(buckets)

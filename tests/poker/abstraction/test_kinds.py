@@ -142,7 +142,7 @@ def test_buckets_by_k_means_tell_ochs_vectors_better_apart() -> None:
             for column, mean in zip(points.T, means, strict=True)
         )
 
-    few, many = (spread(EmdAbstraction((169, n)).buckets().flop) for n in (5, 50))
+    few, many = (spread(EmdAbstraction((169, n), "emd").buckets().flop) for n in (5, 50))
     percentiles = spread(EhsAbstraction((50, 50), "percentile").buckets().flop)
     assert many < few
     assert many < percentiles
@@ -183,7 +183,7 @@ def test_more_buckets_than_different_hands_are_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr("counterplay.poker.abstraction.emd.SAMPLE_BOARDS", 2)
     monkeypatch.setattr("counterplay.poker.abstraction.emd.PER_BUCKET", 1)
     with pytest.raises(cp.CounterplayError, match="150 buckets on the flop cannot be filled"):
-        EmdAbstraction((169, 150)).make()
+        EmdAbstraction((169, 150), "emd").make()
 
 
 @cache
@@ -218,7 +218,7 @@ def test_unfilled_buckets_are_refused_by_every_solver(algorithm: str) -> None:
         cp.CounterplayError, match="not filled: on the flop a holding has bucket 900"
     ):
         cp.solve(game, algorithm, iterations=1)
-    game = Game("no river", HoldemRules(NoRiver((5, 5, 5, 5))))
+    game = Game("no river", HoldemRules(NoRiver((5, 5, 5, 5), "equal-width")))
     with pytest.raises(cp.CounterplayError, match="not filled: on the river a holding has entry"):
         cp.solve(game, algorithm, iterations=1)
 

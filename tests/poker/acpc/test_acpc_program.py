@@ -55,12 +55,11 @@ def test_a_program_plays_as_the_bot_it_is(tmp_path: Path) -> None:
     try:
         assert ends(bot, "always-raise") == ends(cp.bot("always-call"), "always-raise")
         assert bot.illegal == 0
-        seen = (tmp_path / "seen.txt").read_text().splitlines()
-        last = seen[-1].split(":")
-        assert last[3].count("/") == 3
-        assert len(last[4].replace("|", "").replace("/", "")) == 2 * 9  # all cards were shown
     finally:
         bot.close()
+    last = (tmp_path / "seen.txt").read_text().splitlines()[-1].split(":")
+    assert last[3].count("/") == 3
+    assert len(last[4].replace("|", "").replace("/", "")) == 2 * 9  # all cards were shown
 
 
 def test_illegal_answers_are_calls_and_counted(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from phevaluator import evaluate_cards
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.cards.canonical import SIZES, boards, find_canonical
 from counterplay.poker.cards.cards import HOLDING_CARDS, card, card_text, cards, holding
-from counterplay.poker.cards.evaluator import strength, strengths
+from counterplay.poker.cards.evaluator import strength, strengths_of_hands
 
 
 def _values(hands: np.ndarray) -> np.ndarray:
     out = np.empty(len(hands), dtype=np.int64)
-    strengths(hands, np.zeros(4, dtype=np.int64), out)
+    strengths_of_hands(hands, np.zeros(4, dtype=np.int64), out)
     return out
 
 

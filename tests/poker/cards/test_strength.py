@@ -131,7 +131,8 @@ def _toy(monkeypatch: pytest.MonkeyPatch) -> Strengths:
         name: ((4, 6) if name != "preflop" else (6,), kind)
         for name, (_, kind) in tables.SHAPES.items()
     }
-    monkeypatch.setattr(tables, "SHAPES", shapes)
+    for name, shape in shapes.items():
+        monkeypatch.setitem(tables.SHAPES, name, shape)
     return Strengths(**{name: np.ones(shape, dtype=kind) for name, (shape, kind) in shapes.items()})
 
 

@@ -94,7 +94,7 @@ class SuitedAbstraction(SquaredAbstraction):
 
 
 def test_an_abstraction_that_tells_suits_apart_is_refused() -> None:
-    game = Game("suits", FlopHoldemRules(SuitedAbstraction((5, 5))))
+    game = Game("suits", FlopHoldemRules(SuitedAbstraction((5, 5), "squared")))
     with pytest.raises(cp.CounterplayError, match="tells suits apart"):
         cp.solve(game, "cfr-br", iterations=1)
     with pytest.raises(cp.CounterplayError, match="tells suits apart"):

@@ -27,12 +27,14 @@ TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
 @pytest.fixture(scope="module")
 def form() -> BettingGame:
-    return betting_game(TREE, cards_of(EhsAbstraction((10,) * 4).buckets()), (10,) * 4)
+    return betting_game(
+        TREE, cards_of(EhsAbstraction((10,) * 4, "equal-width").buckets()), (10,) * 4
+    )
 
 
 def test_sizes(form: BettingGame) -> None:
     """facts/02: 63,780 information sets and 165,830 actions with 10 buckets."""
-    assert (form.n_infosets, form.n_slots, form.n_nodes) == (63_780, 165_830, 16_584)
+    assert (len(form.owner), form.first[-1], form.n_nodes) == (63_780, 165_830, 16_584)
 
 
 def test_deals_are_nine_different_cards_and_uniform() -> None:
@@ -90,7 +92,9 @@ def test_outcome_sampling_learns_to_keep_good_cards(form: BettingGame) -> None:
     """The kernel of Kuhn poker, unchanged: soon the dealer keeps his best bucket before the
     flop, and folds his worst more."""
     tables = OutcomeTables(
-        np.zeros(form.n_slots), np.zeros(form.n_slots), np.zeros(form.n_infosets, dtype=np.int64)
+        np.zeros(form.first[-1]),
+        np.zeros(form.first[-1]),
+        np.zeros(len(form.owner), dtype=np.int64),
     )
     path = new_workspace(32, 3, 2)
     outcome_sampling(

@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.responses.locks import locked
+from counterplay.core.games.locks import read_locks
+from counterplay.core.responses.locks import lock_model, locked
 from counterplay.poker.betting.betting import betting_tree
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.histories.records import RULES, HandRecord, settle
 from counterplay.poker.holdem.bucket_pairs import value_against
+from counterplay.poker.models.locks import counted_locks
 from counterplay.poker.models.tendencies import (
     TendencyCounts,
     group_cost,
     group_names,
     groups_of,
     leaks,
+    shift_rows,
     tendencies,
     wilson,
 )
@@ -129,3 +132,34 @@ def test_a_leak_is_found_where_it_was_put_and_costs_what_it_loses(tmp_path: Path
     assert leaks(played(strategy, "same", 4_000), usual, strategy) == []
     marks = {(t.name, t.seat): t.mark for t in tendencies(found, usual)}
     assert marks["VPIP", "both"] == usual.share("VPIP", "both").share
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_get_the_mean_and_stay_probabilities(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, target = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(3))
+    rows[0], rows[1] = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
+    weight = rng.dirichlet(np.ones(20))
+    for wanted in (target, np.array([1.0, 0.0, 0.0]), weight @ rows):
+        shifted = shift_rows(rows, weight @ rows, wanted)
+        assert shifted.sum(axis=1) == pytest.approx(1.0)
+        assert shifted.min() >= 0
+        assert weight @ shifted == pytest.approx(wanted)
+    assert shift_rows(rows, weight @ rows, weight @ rows) == pytest.approx(rows)
+
+
+def test_counts_are_a_file_of_locks(tmp_path: Path) -> None:
+    path = tmp_path / "me.toml"
+    path.write_text(counted_locks(TendencyCounts(HANDS, "me"), 'm"e'))
+    locks = {lock.at: lock for lock in read_locks(path)}
+    opening = locks["dealer preflop facing bet"]
+    assert opening.play == pytest.approx({"fold": 0.25, "call": 0.25, "raise": 0.5})
+    assert opening.trust == pytest.approx(4 / 14, abs=1e-4)
+    assert locks["bb flop facing nothing"].play == pytest.approx({"call": 0.5, "raise": 0.5})
+    assert locks["dealer preflop facing re-raise"].play["fold"] == 1.0
+    random = cp.Strategy.random(cp.load("holdem(buckets=2)"), 1)
+    found = lock_model(random, read_locks(path))
+    rows = np.unique(found.trust[~np.isnan(found.trust)])
+    assert set(rows.round(4)) == {lock.trust for lock in locks.values()}
+    open_slots = random.game.rules.slots()[random.game.form.first_row[0] + np.arange(2)]
+    assert np.ptp(found.strategy.probabilities[open_slots].mean(axis=0) - [0.25, 0.25, 0.5]) < 0.2

@@ -77,6 +77,10 @@ def model(
         Path | None,
         Option("--out", help="File of the model, overwritten (default: PLAYER-KIND.json)."),
     ] = None,
+    locks: Annotated[
+        Path | None,
+        Option(help="Also write what was counted as locks, for respond --lock and spot --lock."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn an opponent model from hand histories. Measure how well it predicts unseen hands.
@@ -105,6 +109,8 @@ def model(
         raise BadParameter(f"{hands}: no hand to learn from{count}")
     loaded = load(game)
     seen = observe(read, player)
+    if locks is not None:
+        _write_locks(read, player, locks)
     played = sum(player in (hand.dealer, hand.big_blind) for hand in read)
     training, held_out = split(seen)
     if not len(held_out.node) or not len(training.node):
@@ -154,9 +160,20 @@ def model(
             else Worded("collect more hands before you rely on it", "more hands"),
             "saved in": str(target),
         }
+        | ({"locks": str(locks)} if locks is not None else {})
         | ({"text": learnt.text()} if text and as_json else {}),
         as_json,
     )
+
+
+def _write_locks(hands: Any, player: str, target: Path) -> None:
+    from counterplay.core.base.files import write_text
+    from counterplay.poker.models.locks import counted_locks
+    from counterplay.poker.models.tendencies import TendencyCounts
+
+    if target.suffix != ".toml":
+        raise BadParameter(f"--locks: a file of locks ends in .toml, not {target.name!r}")
+    write_text(target, counted_locks(TendencyCounts(hands, player), player))
 
 
 def _estimate(trained: OpponentModel, held_out: Callable[[], OpponentModel]) -> MatchResult:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from typer import Argument, Option
 
@@ -82,7 +83,7 @@ def respond(
     max_risk: opt.MaxRisk = None,
     lock: Annotated[
         list[str] | None,
-        Option(help="What MODEL does instead, as 'river fold 0.85', 'bb flop raise 0.4'."),
+        Option(help="What MODEL does instead, as 'river fold 0.85', or a file NAME.toml."),
     ] = None,
     adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseName = None,
@@ -105,10 +106,11 @@ def respond(
 
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
+    from counterplay.core.games.locks import read_locks
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.compute import model_of
-    from counterplay.core.responses.locks import locked
+    from counterplay.core.responses.locks import lock_model
     from counterplay.core.responses.respond import DEFAULT_P, resume_response
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -135,6 +137,7 @@ def respond(
         raise BadParameter("give --p or --max-exploitability, not both")
     if confidence is not None and lock:
         raise BadParameter("--confidence is by observations, and nobody has observed a --lock")
+    believed = None  # how far locks are trusted
     seat, options = seat_of(player), opt.read_options(option)
     if folder is not None:
         display.check_new_run(folder)
@@ -147,7 +150,7 @@ def respond(
         if lock:
             if others:
                 raise BadParameter("--lock is for the model of one opponent")
-            opponent = locked(opponent, lock)
+            opponent, believed = lock_model(opponent, read_locks(lock))
     options = {**opt.use_ray(ray), **options}
     arguments: dict[str, Any] = {"algorithm": chosen, "engine": engine, "adversary": adversary}
     arguments |= {"seed": seed, **options}
@@ -158,9 +161,11 @@ def respond(
     display.check_new_run(where)
     report = partial(_report, folder=where, game=game, as_json=as_json)
     if limit is not None:
+        if believed is not None and np.nanmin(believed) < 1.0:
+            raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
         _within(partial(work, max_exploitability=limit), where, report, limits, measure)
         return
-    trusted: Any = trust
+    trusted = trust if believed is None else _trust_of_locks(believed, trust, chosen)
     if confidence is not None:  # Pconf, from the counts of a model
         counts = getattr(players_of(loaded).find(model), "observed", None)
         if counts is None:
@@ -171,6 +176,19 @@ def respond(
         trusted = trust_by_counts(counts, confidence, trust)
     hint, work = display.resume_hint("respond", where, game), partial(work, p=trusted, folder=where)
     display.run_in_folder(work, where, hint, report, limits, measure)
+
+
+def _trust_of_locks(believed: np.ndarray, p: float, algorithm: str) -> Any:
+    """p at every information set: times the trust of a lock where there is one."""
+    from counterplay.core.responses.algorithms import response_algorithm
+
+    if np.nanmin(believed) == 1.0:
+        return p
+    if response_algorithm(algorithm).once:
+        raise BadParameter(
+            f"{algorithm} trusts whole games; for locks with a trust take --algorithm dbr or mcdbr"
+        )
+    return np.where(np.isnan(believed), p, p * believed)
 
 
 def _within(

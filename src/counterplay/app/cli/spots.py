@@ -64,19 +64,25 @@ def spot(
     at: Annotated[
         str, Option("--at", help="Print the decision after these actions, such as 'check-bet 10'.")
     ] = "start",
-    locks: Annotated[
-        Path | None,
-        Option(help="Respond to a player who plays as this file (TOML) says; see the how-to."),
+    lock: Annotated[
+        list[str] | None,
+        Option(help="Respond to a player who does this: 'bet 10 fold 0.7', or a file NAME.toml."),
+    ] = None,
+    player: Annotated[
+        int | None,
+        Option(
+            "--player", min=1, max=2, help="With --lock: who responds, where a file is of both."
+        ),
     ] = None,
     trust: Annotated[
-        float | None, Option(help="With --locks: a factor of their trust, from 0 to 1 (default).")
+        float | None, Option(help="With --lock: a factor of its trust, from 0 to 1 (default).")
     ] = None,
     max_risk: Annotated[
         float | None,
-        Option(help="With --locks: the trust is chosen; this loss at most, percent of the pot."),
+        Option(help="With --lock: the trust is chosen; this loss at most, percent of the pot."),
     ] = None,
     frontier: Annotated[
-        bool, Option("--frontier", help="With --locks: payoff and risk at several trusts.")
+        bool, Option("--frontier", help="With --lock: payoff and risk at several trusts.")
     ] = False,
     source: Annotated[
         str | None,
@@ -127,21 +133,26 @@ def spot(
                 board, pot, stacks, (first, second), bets, limit, raises=raises, cap=cap,
                 min_bet=min_bet, rake=rake, rake_cap=rake_cap,
             )  # fmt: skip
-        if locks is not None:
+        if lock:
             opt.refuse_given(
                 context, ["algorithm", "iterations", "seconds"],
-                "with --locks each game is solved by dcfr to --target",
+                "with --lock each game is solved by dcfr to --target",
             )  # fmt: skip
-            _locked(game, locks, trust, max_risk, frontier, target, option, at, folder, as_json)
+            who = None if player is None else player - 1
+            _locked(game, lock, who, trust, max_risk, frontier, target, option, at, folder, as_json)
             return
-        opt.refuse_given(context, ["trust", "max_risk", "frontier"], "they go with --locks")
+        opt.refuse_given(
+            context, ["player", "trust", "max_risk", "frontier"], "they go with --lock"
+        )
         folder = folder or display.new_folder(game.name, algorithm, 0)
         display.check_new_run(folder)
         if "threads" not in options_of(algorithm):
             raise BadParameter(
                 f"{algorithm} does not solve spots in vector form; take dcfr or cfr+"
             )
-        options = {"threads": "auto"} | opt.read_options(option)
+        options = opt.read_options(option)
+        if options.get("backend") != "cuda":
+            options = {"threads": "auto"} | options
         find_node(game.rules, at)
         _say_size(game, options)
         work = partial(runs.solve, game, algorithm, folder=folder, **options)
@@ -158,8 +169,9 @@ def spot(
 
 
 def _locked(
-    game: Any, locks: Path, trust: float | None, max_risk: float | None, frontier: bool,
-    target: float | None, option: list[str] | None, at: str, folder: Path | None, as_json: bool,
+    game: Any, locks: list[str], player: int | None, trust: float | None, max_risk: float | None,
+    frontier: bool, target: float | None, option: list[str] | None, at: str, folder: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Responds to locks, and prints payoffs and risks."""
     from counterplay.poker.spots.responses import lock_frontier, respond_to_locks
@@ -176,7 +188,7 @@ def _locked(
     if folder is not None:
         display.check_new_run(folder)
     with display.share_progress("responding") as progress:
-        tell: Any = {"progress": lambda text: progress(0.0, text)}
+        tell: Any = {"progress": lambda text: progress(0.0, text), "player": player}
         if frontier:
             found = lock_frontier(game, locks, **tell, **options)
         else:
@@ -237,7 +249,9 @@ def _again(
         shown = f"{value:.4f} sb, {100 * value / pot:.2f}% of the pot"
         out.print(f"{name:10}  {shown:>26}  {leaks[0]:15.5f} sb  {leaks[1]:7.5f} sb")
     if folder is not None:
-        out.print(f"saved in {folder}: strategy.npz (safe), unsafe.npz, blueprint.npz")
+        out.print(
+            f"saved in {folder}: strategy.npz (safe), max-margin.npz, unsafe.npz, blueprint.npz"
+        )
 
 
 def _game(*given: Any, **options: Any) -> Any:

@@ -31,25 +31,49 @@ HOLDEM_OPTIONS = ("street", "cards", "board", "betting", "picture")
 SPOT_IDLE = ("player", "street", "infoset", "picture")
 HEADER = ("player", "infoset", "action", "probability")
 Player = Annotated[str, Argument(metavar="PLAYER", help=f"The strategy: {opt.PLAYER}.")]
+Against = Annotated[str | None, Option(help="Also its value against this player, in both seats.")]
+SampleSeed = Annotated[
+    int | None, Option(help="Seed of the sampled flops (hold'em), or of --method play.")
+]
+Method = Annotated[str | None, Option(help="exact, or play: a lower bound, for games of any size.")]
+PlaySeconds = Annotated[
+    float | None, Option(help="--method play: seconds of learning best responses.")
+]
+InfosetName = Annotated[
+    str | None, Option(help="Only information sets of this name; * stands for any text.")
+]
+Street = Annotated[str | None, Option(help="Hold'em: only rows of preflop, flop, turn or river.")]
+Cards = Annotated[
+    str | None, Option(help="Hold'em, spots: the decision with these cards, such as AhKd.")
+]
+Board = Annotated[
+    str, Option(help="With --cards: the board, such as Qs7d2c; in spots of a later street.")
+]
+BettingText = Annotated[
+    str,
+    Option(
+        help="Hold'em: after these actions, such as r; with --cards also rc/. Spots: such as "
+        "'check-bet 10/check'."
+    ),
+]
+TableFile = Annotated[
+    Path | None, Option("--csv", help="Write the rows to this file, one per action.")
+]
+PictureFile = Annotated[
+    Path | None,
+    Option("--out", help="Hold'em: file of the picture (default: beside the strategy)."),
+]
 
 
 def evaluate(
     strategy: Player,
     game: opt.GameOf = None,
-    against: Annotated[
-        str | None, Option(help="Also its value against this player, in both seats.")
-    ] = None,
+    against: Against = None,
     backend: opt.Backend = None,
     flops: opt.Flops = None,
-    seed: Annotated[
-        int | None, Option(help="Seed of the sampled flops (hold'em), or of --method play.")
-    ] = None,
-    method: Annotated[
-        str | None, Option(help="exact, or play: a lower bound, for games of any size.")
-    ] = None,
-    seconds: Annotated[
-        float | None, Option(help="--method play: seconds of learning best responses.")
-    ] = None,
+    seed: SampleSeed = None,
+    method: Method = None,
+    seconds: PlaySeconds = None,
     ray: opt.Ray = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -121,10 +145,9 @@ def _exact_facts(profile: Any) -> dict[str, Any]:
     for player in range(game.n_players):
         facts[best_response_name(game, player)] = best_response(game, profile, player).value
     if profile.player is None:
-        facts[display.exploitability_name(game)] = exploitability(game, profile)
+        gains = facts[display.exploitability_name(game)] = exploitability(game, profile)
         if game.can("spots"):
-            percent = 100 * facts["exploitability (b1 + b2)"] / game.rules.pot
-            facts["the same in percent of the pot"] = percent
+            facts["the same in percent of the pot"] = 100 * gains / game.rules.pot
     else:
         facts |= _seat_facts(profile)
     if game.name == "kuhn":
@@ -195,32 +218,13 @@ def show(
     context: typer.Context,
     strategy: Player,
     player: Annotated[int | None, Option(help="Only rows of this player: 1, 2, ...")] = None,
-    infoset: Annotated[
-        str | None, Option(help="Only information sets of this name; * stands for any text.")
-    ] = None,
-    street: Annotated[
-        str | None, Option(help="Hold'em: only rows of preflop, flop, turn or river.")
-    ] = None,
-    cards: Annotated[
-        str | None, Option(help="Hold'em, spots: the decision with these cards, such as AhKd.")
-    ] = None,
-    board: Annotated[
-        str, Option(help="With --cards: the board, such as Qs7d2c; in spots of a later street.")
-    ] = "",
-    betting: Annotated[
-        str,
-        Option(
-            help="Hold'em: after these actions, such as r; with --cards also rc/. Spots: such as "
-            "'check-bet 10/check'."
-        ),
-    ] = "",
-    table: Annotated[
-        Path | None, Option("--csv", help="Write the rows to this file, one per action.")
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        Option("--out", help="Hold'em: file of the picture (default: beside the strategy)."),
-    ] = None,
+    infoset: InfosetName = None,
+    street: Street = None,
+    cards: Cards = None,
+    board: Board = "",
+    betting: BettingText = "",
+    table: TableFile = None,
+    picture: PictureFile = None,
     game: opt.GameOf = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -228,7 +232,7 @@ def show(
 
     For example: counterplay show mine --cards AhKd --board Qs7d2c --betting rc/
     """
-    from counterplay.core.forms.mixture import Mixture
+    from counterplay.core.forms.mixture import single_strategy
     from counterplay.core.games.players import players_of
     from counterplay.poker.players import game_of
 
@@ -250,8 +254,7 @@ def show(
     grid = loaded.can("grid") and not filtered
     with display.share_progress("tables") as progress:
         profile = (players.measurable if grid else players.strategy)(strategy, progress)
-    if isinstance(profile, Mixture):
-        profile = profile.strategy()
+    profile = single_strategy(profile)
     seat = getattr(profile, "player", None)
     if seat is not None and not as_json:
         out.print(f"Meant for {display.seat_text(loaded, seat)}; the other seat plays the model.")

@@ -28,7 +28,7 @@ import re
 import shutil
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -253,6 +253,28 @@ class Cached(Generic[T]):
         progress(1.0, "done")
         stored = self.read()  # memory-mapped, as in later processes
         return made if stored is None else stored
+
+
+def cached_arrays(
+    name: str,
+    kind: str,
+    modules: tuple[str, ...],
+    make: Callable[[ProgressCallback], Iterable[np.ndarray]],
+    shapes: Mapping[str, tuple[tuple[int, ...], Any]],
+    unpack: Callable[[Iterable[np.ndarray]], T],
+    recipe: Callable[[], Recipe] = dict,
+) -> Cached[T]:
+    """An object made of arrays with these names, shapes and dtypes, which are mapped into memory.
+    `unpack` makes it from them, such as `tuple` or the `_make` of a named tuple."""
+
+    def pack(made: Any) -> Piece:
+        named = zip(shapes.items(), made, strict=True)
+        return Piece(None, {n: array.astype(dtype, copy=False) for (n, (_, dtype)), array in named})
+
+    def unpack_piece(piece: Piece) -> T | None:
+        return unpack(piece.arrays[n] for n in shapes) if piece.fits(shapes) else None
+
+    return Cached(name, kind, modules, make, pack, unpack_piece, recipe, mapped=True)
 
 
 def cached_store(kind: str, *modules: str) -> Store:

@@ -17,7 +17,6 @@ strategy. The tree is traversed level by level with NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.forms.game import Evaluator, Game, Payoff
-from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.game import Evaluator, Game
+from counterplay.core.forms.mixture import Mixture, single_strategy
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.sequence import (
     FullWidthForm,
@@ -98,14 +97,6 @@ class FormEvaluator(Evaluator):
     def immediate(self) -> bool:
         return self.game.capabilities.exact
 
-    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
-        if options:
-            raise BadParameter(
-                f"{next(iter(options))} is for games that are evaluated by traversing boards; "
-                f"responses in {self.game.name} are measured as a whole"
-            )
-        return False
-
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
         game, profile = self.game, self._strategy(strategy, options)
         if game.n_players == 2 and game.perfect_recall:
@@ -136,16 +127,6 @@ class FormEvaluator(Evaluator):
         policy = self._strategy(strategy, options).probabilities
         return policy_exploitability(self.game, policy, _replies(self.game, options))
 
-    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        values = []
-        for player, against, by in asked:
-            if by is None:
-                values.append(self.best_response(against, player, **options)[0])
-                continue
-            own, other = (self._strategy(one, options) for one in (by, against))
-            values.append(float(self.value(other.replace(own, player), **options)[player]))
-        return values
-
     def _strategy(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
         unknown = sorted(set(options) - set(_COMPUTE))
         if unknown:
@@ -153,7 +134,7 @@ class FormEvaluator(Evaluator):
                 f"{unknown[0]} is for games that are evaluated by traversing boards; "
                 f"{self.game.name} is evaluated as a whole, with {', '.join(_COMPUTE)}"
             )
-        return strategy.strategy() if isinstance(strategy, Mixture) else strategy
+        return single_strategy(strategy)
 
 
 def _replies(game: Game, options: dict[str, Any]) -> Replies | None:

@@ -59,13 +59,13 @@ def selfish_payoff(game: Game, profile: Strategy, player: int, deviator: int) ->
     return float(others[0])
 
 
-def coalition_payoff(game: Game, profile: Strategy, player: int, seed: int = 0) -> Coalition:
+def coalition_payoff(game: Game, profile: Strategy, player: int) -> Coalition:
     """Returns the least payoff of `player`, who plays its part of `profile`, against a coalition of
     all others."""
     _check(game, player)
     members = [one for one in range(game.n_players) if one != player]
     policy = profile.probabilities.copy()
-    found, exact = _alternating(game, policy, player, members, seed), False
+    found, exact = _alternating(game, policy, player, members), False
     if len(members) == 2:
         least = _enumerated(game, policy, player, members)
         found, exact = (found, False) if least is None else (least, True)
@@ -93,11 +93,9 @@ def _gradient(
     return out
 
 
-def _alternating(
-    game: Game, policy: np.ndarray, player: int, members: list[int], seed: int
-) -> float:
+def _alternating(game: Game, policy: np.ndarray, player: int, members: list[int]) -> float:
     """Returns the least payoff that members reach who in turn reply to the others."""
-    rng, least = np.random.default_rng(seed), np.inf
+    rng, least = np.random.default_rng(0), np.inf
     plexes = {member: treeplex(game.tree, member) for member in members}
     for start in range(STARTS):
         tried = policy.copy()

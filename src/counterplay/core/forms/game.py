@@ -7,7 +7,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from counterplay.core.forms.capabilities import (
 )
 from counterplay.core.forms.compiled import shape_of
 from counterplay.core.forms.expand import ExpandedRules
-from counterplay.core.forms.representation import representation_of
+from counterplay.core.forms.representation import delegated, representation_of
 from counterplay.core.forms.rules import CompiledRules, FormRules, StateRules
 from counterplay.core.forms.rules_form import RulesForm
 from counterplay.core.forms.sequence import (
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from counterplay.core.forms.strategy import Strategy
 
 
+from_representation = partial(delegated, "_representation")
+
+
 class Game:
     """A game by name. `rules` is a `StateRules`, `CompiledRules` or `FormRules` object; `cp.load`
     makes the built-in ones.
@@ -50,6 +53,28 @@ class Game:
     be too large. The tree of compiled rules is too large if it has more than `most_nodes` histories
     or the rules have no method `count_nodes()`; that of states if an estimate says some million.
     """
+
+    has_tree: bool = from_representation("Whether the game has a tree of its histories.")
+    discovers_infosets: bool = from_representation(
+        "Whether information sets are discovered while playing: strategies are hash tables."
+    )
+    has_passive_actions: bool = from_representation(
+        "Whether a player can check or call at every information set."
+    )
+    expanded: ExpandedRules = from_representation(
+        "The tree of compiled rules, with the keys of its information sets."
+    )
+    rules_form: RulesForm = from_representation("Compiled rules as a form, with or without a tree.")
+    keys: np.ndarray = from_representation(
+        "uint64[m, 1 or 2]: the keys that the tree's information sets have without it."
+    )
+    form: Any = from_representation(
+        "The form that sampling solvers play on: the tree, or another where there is none."
+    )
+    labels: Labels = from_representation("Names of information sets and slots.")
+    depth: int = from_representation("Moves (chance included) in the longest history.")
+    max_actions: int = from_representation("The most actions at one information set.")
+    zero_sum: bool = from_representation("Whether payoffs sum to zero at every end.")
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
         self._representation = representation_of(name, rules, tree)
@@ -109,21 +134,6 @@ class Game:
         return number if self.seats[player] == number else f"{number} ({self.seats[player]})"
 
     @property
-    def has_tree(self) -> bool:
-        """Whether the game has a tree of its histories."""
-        return self._representation.has_tree
-
-    @property
-    def discovers_infosets(self) -> bool:
-        """Whether information sets are discovered while playing: strategies are hash tables."""
-        return self._representation.discovers
-
-    @property
-    def has_passive_actions(self) -> bool:
-        """Whether a player can check or call at every information set."""
-        return self._representation.has_passive
-
-    @property
     def tree(self) -> HistoryTree:
         """Every history as a node."""
         if not self.has_tree:
@@ -141,28 +151,10 @@ class Game:
             f"{self.name} {reason}: it can be sampled ({', '.join(names)}) but not {what}"
         )
 
-    @cached_property
-    def expanded(self) -> ExpandedRules:
-        """The tree of compiled rules, with the keys of its information sets."""
-        expanded: ExpandedRules = self._representation.expanded
-        return expanded
-
-    @property
-    def rules_form(self) -> RulesForm:
-        """Compiled rules as a form, with or without a tree."""
-        rules_form: RulesForm = self._representation.rules_form
-        return rules_form
-
     @property
     def rules_digest(self) -> bytes:
         """Changes when the rules do; the same with a tree and without."""
         return self._representation.digest
-
-    @property
-    def keys(self) -> np.ndarray:
-        """uint64[m, 1 or 2]: the keys that the tree's information sets have without it."""
-        keys: np.ndarray = self._representation.keys
-        return keys
 
     def described(self, key: np.ndarray, count: int) -> tuple[str, list[str]]:
         """Labels of a discovered information set and of its actions, by its key."""
@@ -177,11 +169,6 @@ class Game:
         """Raises the error in the rules that a kernel recorded by this number; 0 is none."""
         if problem:
             raise self._representation.error(problem)
-
-    @cached_property
-    def form(self) -> Any:
-        """The form that sampling solvers play on: the tree, or another where there is none."""
-        return self._representation.form
 
     @cached_property
     def sequence_form(self) -> SequenceForm:
@@ -227,11 +214,6 @@ class Game:
         return ""
 
     @cached_property
-    def labels(self) -> Labels:
-        """Names of information sets and slots."""
-        return self._representation.labels
-
-    @cached_property
     def infoset_names(self) -> list[str]:
         """Labels made unique: equal ones are distinguished by player, or by number."""
         labels, owners = self.labels.infoset, self.form.owner.tolist()
@@ -266,28 +248,13 @@ class Game:
     def n_infosets(self) -> int:
         """Information sets of all players."""
         self._representation.check_enumerated("counted")
-        return int(self.form.n_infosets)
+        return len(self.form.owner)
 
     @property
     def n_slots(self) -> int:
         """Length of a policy: information sets times their actions."""
         self._representation.check_enumerated("counted")
-        return int(self.form.n_slots)
-
-    @cached_property
-    def depth(self) -> int:
-        """Moves (chance included) in the longest history."""
-        return self._representation.depth
-
-    @cached_property
-    def max_actions(self) -> int:
-        """The most actions at one information set."""
-        return self._representation.max_actions
-
-    @cached_property
-    def zero_sum(self) -> bool:
-        """Whether payoffs sum to zero at every end."""
-        return self._representation.zero_sum
+        return int(self.form.first[-1])
 
     @cached_property
     def perfect_recall(self) -> bool:
@@ -364,10 +331,15 @@ class Evaluator(ABC):
         """Whether it takes long and runs only when asked for, with options."""
         return bool(self.how)
 
-    @abstractmethod
     def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
         """Whether `options` ask for `payoffs` queries on request; `BadParameter` if they are
-        invalid. Does no other work."""
+        invalid, as all are where nothing takes long. Does no other work."""
+        if options:
+            raise BadParameter(
+                f"{next(iter(options))} is for games that take long to measure; responses in "
+                f"{self.game.name} are measured as a whole"
+            )
+        return False
 
     @abstractmethod
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
@@ -383,6 +355,15 @@ class Evaluator(ABC):
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
         """The sum of what the players can gain by deviating."""
 
-    @abstractmethod
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
         """The value of each query, in one pass where that saves work."""
+        from counterplay.core.forms.mixture import single_strategy
+
+        values = []
+        for player, against, by in asked:
+            if by is None:
+                values.append(self.best_response(against, player, **options)[0])
+                continue
+            own, other = (single_strategy(one) for one in (by, against))
+            values.append(float(self.value(other.replace(own, player), **options)[player]))
+        return values

@@ -87,6 +87,11 @@ class Mixture:
             raise BadFile(f"{path}: {error}") from None
 
 
+def single_strategy(strategy: Strategy | Mixture) -> Strategy:
+    """A strategy as it is; of a mixture the equivalent one."""
+    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
+
+
 def load_strategy(path: str | Path, game: Game | None = None) -> Strategy | Mixture:
     """The strategy or mixture in a file or run folder; `game` as in `Strategy.load`."""
     path = Path(path)

@@ -33,12 +33,19 @@ from counterplay.core.forms.tree import NO_ACTION, HistoryTree, Labels, level_bo
 MOST_NODES = 5_000_000
 
 
+def delegated(part: str, meaning: str | None = None) -> Any:
+    """A cached property that the attribute `part` has under the same name."""
+    found: Any = cached_property(lambda whole: getattr(getattr(whole, part), found.attrname))
+    found.__doc__ = meaning
+    return found
+
+
 class Representation(ABC):
     """The forms of one game; all are built on first use."""
 
     capabilities: Capabilities  # of rules that set none
     has_tree: bool = False
-    discovers: bool = False  # information sets are discovered while playing, not numbered
+    discovers_infosets: bool = False  # information sets are discovered while playing, not numbered
     no_tree_reason: str = "is too large for that"
     forgets: str = ""  # an information set without perfect recall, where one is known
     # what only some have: `compiled` and `has_tree` of a game say so
@@ -73,7 +80,7 @@ class Representation(ABC):
 
     def check_enumerated(self, what: str) -> None:
         """`BadGame` where information sets are not numbered and so cannot be `what`."""
-        if self.discovers:
+        if self.discovers_infosets:
             raise BadGame(
                 f"{self.name} is played without a tree: its information sets are discovered while "
                 f"playing and cannot be {what}"
@@ -97,7 +104,7 @@ class Representation(ABC):
         return bool(self.rules.zero_sum)
 
     @property
-    def has_passive(self) -> bool:
+    def has_passive_actions(self) -> bool:
         return not np.any(self.form.passive == NO_ACTION)
 
 
@@ -209,7 +216,7 @@ class Discovered(Representation):
     """A game without a tree, whose information sets are discovered while playing."""
 
     capabilities = SAMPLING_ONLY
-    discovers = True
+    discovers_infosets = True
     no_tree_reason = "is played without a tree"
     form: RulesForm
 
@@ -251,7 +258,7 @@ class DiscoveredForm(CompiledForms, Discovered):
         return self.rules_form
 
     @property
-    def has_passive(self) -> bool:
+    def has_passive_actions(self) -> bool:
         return type(self.rules).passive is not None
 
     def described(self, key: np.ndarray, count: int) -> tuple[str, list[str]]:
@@ -279,17 +286,10 @@ class DiscoveredStates(Discovered):
     def form(self) -> RulesForm:  # type: ignore[override]
         return self._step.form
 
-    @property
-    def digest(self) -> bytes:
-        return self.probe.digest
-
-    @property
-    def zero_sum(self) -> bool:
-        return self.probe.zero_sum
-
-    @property
-    def has_passive(self) -> bool:
-        return self.probe.has_passive
+    digest: bytes = delegated("probe")
+    zero_sum: bool = delegated("probe")
+    has_passive_actions: bool = delegated("probe")
+    forgets: str = delegated("probe")
 
     def error(self, problem: int) -> BaseException:
         error, self._step.error = self._step.error, None
@@ -299,10 +299,6 @@ class DiscoveredStates(Discovered):
                 f"attribute `depth`, the decisions of the longest history"
             )
         return error or super().error(problem)
-
-    @property
-    def forgets(self) -> str:  # type: ignore[override]
-        return self.probe.forgets
 
     def keys_of_label(self, label: str) -> np.ndarray:
         players = np.arange(self.rules.n_players)

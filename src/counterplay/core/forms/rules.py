@@ -62,7 +62,7 @@ class FormRules(Protocol):
     """A game too large for a tree, as a form that answers the questions of `core/forms/access.py`.
 
     The form has the arrays `first` and `owner` of its information sets, player by player,
-    `passive`, and the properties `n_nodes`, `n_infosets` and `n_slots`.
+    `passive`, and `n_nodes`.
     """
 
     n_players: int
@@ -131,17 +131,14 @@ class CompiledRules:
     @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
         """Changes `state` to the state after an action."""
-        raise NotImplementedError
 
     @staticmethod
     def key(c: Any, state: Any, known: Any) -> None:
         """Writes what the player to act knows to `known` (zeros before)."""
-        raise NotImplementedError
 
     @staticmethod
     def payoff(c: Any, state: Any, payoff: Any) -> None:
         """Writes each player's payoff at the end to `payoff` (float64[n_players])."""
-        raise NotImplementedError
 
     def root(self) -> RulesState:
         """The first state in plain Python."""

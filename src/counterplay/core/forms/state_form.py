@@ -55,6 +55,7 @@ MOST_STATES = 20_000  # kept
 MOST_LABELS = 200_000  # of information sets met in this process
 KNOWN_WORDS = 2
 HISTORIES = 100  # of a probe
+LABEL_HISTORIES = 300  # played at random to meet labels
 MOST_MOVES = 20_000  # of all histories of a probe
 TOLERANCE = 1e-9  # of sums of payoffs
 _MOVE = 2  # bytes
@@ -112,10 +113,10 @@ class StateStep:
         """The rules as a form for sampling."""
         return RulesForm(self.address, np.zeros(1, dtype=np.int64), self.shape)
 
-    def play_at_random(self, histories: int = 300) -> None:
+    def play_at_random(self) -> None:
         """Plays histories at random, to meet information sets and their labels."""
         rng = random.Random(0)
-        for _ in range(histories):
+        for _ in range(LABEL_HISTORIES):
             history, position = b"", self._at(b"")
             while position.player != TERMINAL:
                 move = int(rng.random() * len(position.actions))
@@ -288,7 +289,7 @@ class StateProbe(NamedTuple):
     digest: bytes  # changes when the rules do
     n_nodes: float  # an unbiased estimate of the number of histories (Knuth 1975)
     zero_sum: bool
-    has_passive: bool  # whether a player can check or call wherever one acts
+    has_passive_actions: bool  # whether a player can check or call wherever one acts
     histories: int
     infosets: int
     forgets: str  # an information set without perfect recall, or nothing

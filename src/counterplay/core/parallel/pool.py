@@ -38,7 +38,7 @@ from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.barrier import MOST_THREADS, ThreadBarrier
 
 INFOSETS = 150  # T threads need this many times T² information sets
-LEAST = 4  # iterations of each thread between two synchronisations
+LEAST = 4  # iterations of each thread that plays between two synchronisations
 WARM_UP = 8.0  # visits of an information set before the first synchronisation
 MOST_WARM_UP = 1_000_000  # nodes, if information sets are discovered while playing
 VISITS = 16.0  # by every thread between two synchronisations, whose cost is then small
@@ -155,7 +155,7 @@ class ThreadPool(WorkerPool):
         self._after_playing = ThreadBarrier(len(workers), self._align)
         self._after_merging = ThreadBarrier(len(workers), self._schedule)
         # the iteration of the next synchronisation; whether the first thread still plays alone
-        self._sync = np.array([LEAST * len(workers), 1])
+        self._sync = np.array([LEAST, 1])
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
         self._mean: Any = None  # of all copies, made when first used
         # iterations that each thread has yet to play because its tables were full
@@ -272,8 +272,9 @@ class ThreadPool(WorkerPool):
         if self._discovers:
             early = max(early, min(len(self.workers) / visits, RAREST))
         most = done if self._sync[1] else early * done
-        batch = max(min(whole, most), LATE * done)
-        self._sync[0] = done + max(LEAST * len(self.workers), int(batch))
+        batch = int(max(min(whole, most), LATE * done))
+        each = 1 if self._sync[1] else len(self.workers)  # as many iterations for every thread
+        self._sync[0] = done + each * max(LEAST, batch // each)
 
 
 def warmed_up(algorithm: Algorithm, nodes: int) -> bool:

@@ -81,7 +81,7 @@ MOST_WORKERS = 10_000  # and threads of all of them together
 def options_of(algorithm: str) -> dict[str, Any]:
     """Returns the options of an algorithm with their defaults."""
     solver = find_solver(algorithm)
-    parameters = list(inspect.signature(solver).parameters.values())[3:]  # after the problem
+    parameters = list(inspect.signature(solver).parameters.values())[2:]  # after problem and seed
     own = {
         parameter.name: parameter.default
         for parameter in parameters
@@ -108,7 +108,7 @@ def new_solver(
     pool = {name: options[name] for name in POOL if name in options}
     if pool:
         return _with_pool(game, algorithm, seed, own, problem, **(POOL | pool))
-    solver: Solver = find_solver(algorithm)(game, seed, problem, **own)
+    solver: Solver = find_solver(algorithm)(problem or Problem(game), seed, **own)
     return solver
 
 

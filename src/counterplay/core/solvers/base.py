@@ -66,19 +66,18 @@ class Problem:
 
 
 class Solver(ABC):
-    """An iterative solver of one problem; None: an equilibrium of the game."""
+    """An iterative solver of one problem."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line
     sampled: ClassVar[bool] = True  # or each iteration traverses the whole game
+    stride = 1  # `step` keeps all threads busy to its end with a multiple of this many iterations
 
     #: Options with their defaults, besides the keyword arguments of the class.
     shared_options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, **options: Any
-    ) -> None:
-        self.game, self.problem = game, problem or Problem(game)
+    def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
+        self.game, self.problem = problem.game, problem
         self.rng = new_state(seed)
         self.seed = int(seed)
         self.options = options

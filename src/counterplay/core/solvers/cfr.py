@@ -93,12 +93,11 @@ class FullWidth(Solver):
     sampled = False
     variant: ClassVar[CFRVariant]
 
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, **options: Any
-    ) -> None:
+    def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
+        game = problem.game
         chosen = {k: options.pop(k, v) for k, v in self.shared_options.items() if k not in COMPUTE}
         compute = ComputeOptions(**options)
-        super().__init__(game, seed, problem, **chosen, **compute.options)
+        super().__init__(problem, seed, **chosen, **compute.options)
         checks: dict[str, Any] = dict.fromkeys(chosen, real) | {"alternating": flag}
         variant = self.variant._replace(**{k: checks[k](v, k) for k, v in chosen.items()})
         own = getattr(game.rules, "regret_minimiser", None)

@@ -188,9 +188,8 @@ class CfrBr(Solver):
 
     def __init__(
         self,
-        game: Game,
+        problem: Problem,
         seed: int,
-        problem: Problem | None = None,
         *,
         plus: bool | str = AUTO,
         ramp: int = 1,
@@ -199,6 +198,7 @@ class CfrBr(Solver):
         threads: int = 1,
         backend: str = "cpu",
     ) -> None:
+        game = problem.game
         plus = not self.draws(game) if plus == AUTO else flag(plus, "plus")
         given: dict[str, Any] = {"plus": plus, "averaging": averaging}
         linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
@@ -208,7 +208,7 @@ class CfrBr(Solver):
         more: dict[str, Any] = {"current": True} if current else {}
         more |= {"ramp": whole_number(ramp, 1, None, "ramp")} if ramp != 1 else {}
         more |= {"threads": threads} if threads > 1 else {}
-        super().__init__(game, seed, problem, **given, **more, **where)
+        super().__init__(problem, seed, **given, **more, **where)
         if game.n_players != SEATS:
             raise BadParameter(
                 f"{self.name} is for two players, and {game.name} has {game.n_players}"

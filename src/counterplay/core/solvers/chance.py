@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.access import child, infoset_at, player_at, slots_of, start, utility
-from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching
 from counterplay.core.parallel.pool import Worker
@@ -157,8 +156,8 @@ class ChanceSampling(SamplingSolver):
     name = "mccfr-chance"
     summary = "chance-sampled CFR"
 
-    def __init__(self, game: Game, seed: int, problem: Problem | None = None) -> None:
-        super().__init__(game, seed, problem)  # by one thread
+    def __init__(self, problem: Problem, seed: int) -> None:
+        super().__init__(problem, seed)  # by one thread
 
     def _new_tables(self, infosets: int, slots: int) -> ChanceTables:
         regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))

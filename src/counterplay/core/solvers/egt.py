@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, one_of
-from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import SequenceForm, Side, payoff_gradient, plan_from_policy
 from counterplay.core.kernels.jit import ONE, jit
 from counterplay.core.parallel.barrier import barrier
@@ -191,17 +190,10 @@ class ExcessiveGap(Solver):
     sampled = False
 
     def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        prox: str = "entropy",
-        threads: int | str = 1,
+        self, problem: Problem, seed: int, *, prox: str = "entropy", threads: int | str = 1
     ) -> None:
-        super().__init__(
-            game, seed, problem, prox=prox, **({} if threads == 1 else {"threads": threads})
-        )
+        given = {} if threads == 1 else {"threads": threads}
+        super().__init__(problem, seed, prox=prox, **given)
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
         self._form = _checked_form(self.problem)
         self._threads = KernelThreads(self._form, thread_count(threads))
@@ -214,7 +206,7 @@ class ExcessiveGap(Solver):
             largest_prox(*pair, self._euclidean)
             for pair in zip(self._form, self._tables, strict=True)
         ]
-        scale = float(np.abs(game.tree.payoff).max()) or 1.0
+        scale = float(np.abs(self.game.tree.payoff).max()) or 1.0
         self._slack = ROUNDING * scale
         self._schedule = np.zeros(3)  # μ1, μ2, k
         bound = 2.0**-20 * scale

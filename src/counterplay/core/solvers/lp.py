@@ -89,17 +89,17 @@ def best_plans_within(
     from scipy.sparse import block_diag
 
     programs = [_program(*pair) for pair in sides]
-    together = PlanProgram(
+    joint = PlanProgram(
         np.concatenate([program.worst for program in programs]),
         block_diag([program.a_ub for program in programs], format="csr"),
         block_diag([program.a_eq for program in programs], format="csr"),
         np.concatenate([program.b_eq for program in programs]),
         np.concatenate([program.in_plan for program in programs]),
     )
-    objective = np.zeros(len(together.worst))
-    objective[together.in_plan] = np.concatenate(against)
-    columns, price = _solve(together, objective, "highs", least)
-    plans = np.maximum(columns[together.in_plan], 0.0)
+    objective = np.zeros(len(joint.worst))
+    objective[joint.in_plan] = np.concatenate(against)
+    columns, price = _solve(joint, objective, "highs", least)
+    plans = np.maximum(columns[joint.in_plan], 0.0)
     ends = np.cumsum([len(payoff) for payoff in against])[:-1]
     return np.split(plans, ends), price
 
@@ -215,10 +215,9 @@ class LinearProgram(Solver):
     summary = "the sequence-form linear program, exact"
     sampled = False
 
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, *, method: str = "highs"
-    ) -> None:
-        super().__init__(game, seed, problem, method=method)
+    def __init__(self, problem: Problem, seed: int, *, method: str = "highs") -> None:
+        super().__init__(problem, seed, method=method)
+        game = self.game
         if game.n_players != 2 or not game.zero_sum:
             raise BadParameter(
                 f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling "

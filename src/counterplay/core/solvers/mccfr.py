@@ -22,7 +22,6 @@ import numpy as np
 
 from counterplay.core.base.errors import BadFile, BadParameter, one_of, probability, whole_number
 from counterplay.core.forms.access import full, lane_buffer
-from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.pool import Worker
 from counterplay.core.solvers.base import Problem
@@ -83,9 +82,8 @@ class OutcomeSampling(SamplingSolver):
 
     def __init__(
         self,
-        game: Game,
+        problem: Problem,
         seed: int,
-        problem: Problem | None = None,
         *,
         epsilon: float = 0.6,
         averaging: str = "optimistic",
@@ -98,14 +96,15 @@ class OutcomeSampling(SamplingSolver):
         self._optimistic = (
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
+        game = problem.game
         self._history_size = (game.depth, game.max_actions, game.n_players)
         self.at_once = whole_number(interleave, 1, MOST_INTERLEAVED, "interleave")
-        if interleave > 1 and problem is not None:
+        if interleave > 1 and problem.transformed:
             raise BadParameter("histories of responses are played one by one; leave out interleave")
         options = {"epsilon": epsilon, "averaging": averaging}
         if interleave > 1:
             options["interleave"] = interleave
-        super().__init__(game, seed, problem, threads, **options)
+        super().__init__(problem, seed, threads, **options)
 
     def _new_tables(self, infosets: int, slots: int) -> OutcomeTables:
         return OutcomeTables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))

@@ -33,7 +33,6 @@ from counterplay.core.forms.access import (
     start,
     utility,
 )
-from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import infoset_count
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
@@ -235,9 +234,8 @@ class TreeSearch(SamplingSolver):
 
     def __init__(
         self,
-        game: Game,
+        problem: Problem,
         seed: int,
-        problem: Problem | None = None,
         *,
         c: float = 2.0,
         simulation: str = "on-policy",
@@ -247,11 +245,12 @@ class TreeSearch(SamplingSolver):
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
+        game = problem.game
         if self._simulation == CALL and not game.has_passive_actions:
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
-        super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
+        super().__init__(problem, seed, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
         if self.game.discovers_infosets:

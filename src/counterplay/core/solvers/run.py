@@ -319,6 +319,8 @@ class _Loop:
         """Runs one chunk of iterations, up to the next measurement or limit at most."""
         done = self.solver.iterations
         n = min(self.chunk, self.next_measure - done)
+        if self.limits.measure_every is None:  # as many iterations for every thread
+            n += -n % self.solver.stride
         if self.limits.iterations is not None:
             n = min(n, self.limits.iterations - done)
         before = clock()
@@ -328,7 +330,7 @@ class _Loop:
         aim = CHUNK_SECONDS
         if self.limits.seconds is not None:
             aim = min(aim, max(self.limits.seconds - self.used, 0.0))
-        if n == self.chunk or took > aim:
+        if n >= self.chunk or took > aim:
             growth = aim / max(took, 1e-9) * n / self.chunk
             self.chunk = max(1, int(self.chunk * min(growth, 4.0)))
 

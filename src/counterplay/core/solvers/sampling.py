@@ -63,10 +63,9 @@ class SamplingSolver(Solver):
     #: Tables that each thread of a remote worker has for itself.
     private: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self, game: Game, seed: int, problem: Problem | None = None, threads: int = 1, **more: Any
-    ) -> None:
-        super().__init__(game, seed, problem, **more)
+    def __init__(self, problem: Problem, seed: int, threads: int = 1, **more: Any) -> None:
+        super().__init__(problem, seed, **more)
+        game = self.game
         if check_threads(threads, game) > 1:
             self.options = {**more, "threads": threads}
         self.form = self.problem.form
@@ -85,6 +84,7 @@ class SamplingSolver(Solver):
                 )
             shape = rules_in(self.form).shape
             self.hash_tables = HashTables(shape, self._new_tables, self.by_set, self.at_once)
+        self.stride = threads
         workers = [self.new_worker(k) for k in range(threads)]
         self.rng = workers[0].rng
         self._pool = self._new_pool(workers)

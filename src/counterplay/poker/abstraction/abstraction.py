@@ -106,14 +106,14 @@ class Cards(NamedTuple):
     flops: np.ndarray  # int32[22100]: of `Links`
     next_boards: np.ndarray  # int32[18187, 52]: of `Links`
     deck: np.ndarray  # int64[52]: the cards in play
-    turn_after: np.ndarray  # uint16[0]; with perfect recall as in `Buckets`
+    turn_after: np.ndarray | None  # with perfect recall as in `Buckets`
 
 
 def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
     """Returns compact tables: 202 MB, or 48 MB and the unchanged entries."""
-    rest = (*deck.links(), np.array(deck.cards, dtype=np.int64), buckets.turn_after)
-    early = np.concatenate([buckets.flop, buckets.turn])
-    recall = buckets.river.ndim == 2
+    early, recall = np.concatenate([buckets.flop, buckets.turn]), buckets.river.ndim == 2
+    after = buckets.turn_after if recall else None  # None: one array more slows kernels by a third
+    rest = (*deck.links(), np.array(deck.cards, dtype=np.int64), after)
     if recall or max(table.max() for table in (buckets.preflop, early, buckets.river)) > 255:
         return Cards(buckets.preflop, early, buckets.river, buckets.river_entry, *rest)
     small = buckets.river.astype(np.uint8)

@@ -9,7 +9,6 @@ numbers, so that borders are exact. `percentile` buckets: each has the same shar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -46,11 +45,9 @@ ROWS = 64  # rows of a table that are converted at once
 FLOPS = 19_600  # that a holding can meet
 
 
-@dataclass(frozen=True)
 class EhsAbstraction(NumberedAbstraction):
     """Buckets of EHS."""
 
-    kind: str = EQUAL_WIDTH
     nested_kinds: ClassVar = frozenset({NESTED_PERCENTILE})
     class_kinds: ClassVar = frozenset({CLASSES})
 

@@ -11,14 +11,13 @@ differences of cumulated histograms, whose mean is the best centre, in place of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress, part
-from counterplay.core.base.store import Cached, Piece
+from counterplay.core.base.store import cached_arrays
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, Buckets
 from counterplay.poker.abstraction.histograms import (
@@ -55,11 +54,9 @@ _CARDS = HOLDING_CARDS.astype(np.int64)
 Points = Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True)
 class EmdAbstraction(NumberedAbstraction):
     """Buckets by k-means."""
 
-    kind: str = EMD
     preflop_by_class: ClassVar = True
     nested_kinds: ClassVar = frozenset({NESTED_EMD})
     class_kinds: ClassVar = frozenset({EMD})
@@ -81,24 +78,14 @@ class EmdAbstraction(NumberedAbstraction):
         tables = ("preflop", "flop", "turn", "river")[: len(self.numbers)]
         kinds = [np.uint8 if n <= 256 else np.uint16 for n in self.counts]
         shapes = ((N_HOLDINGS,), *((SIZES[n], N_HOLDINGS) for n in (3, 4, 5)))
-        fits = {t: (s, np.dtype(k)) for t, s, k in zip(tables, shapes, kinds, strict=False)}
-
-        def pack(made: tuple[np.ndarray, ...]) -> Piece:
-            named = zip(tables, made, kinds, strict=False)
-            return Piece(None, {name: table.astype(kind) for name, table, kind in named})
-
-        def unpack(piece: Piece) -> tuple[np.ndarray, ...] | None:
-            return tuple(piece.arrays[name] for name in tables) if piece.fits(fits) else None
-
-        cached = Cached(
+        cached = cached_arrays(
             "the buckets stay",
             "kmeans-buckets",
             (__name__,),
             make=self.make,
-            pack=pack,
-            unpack=unpack,
+            shapes={t: (s, np.dtype(k)) for t, s, k in zip(tables, shapes, kinds, strict=False)},
+            unpack=tuple,
             recipe=lambda: {"abstraction": self.key, "on_board": self.on_board},
-            mapped=True,
         )
         first, flop, *later = cached.get(lambda share, what: progress(share))
         first, flop = first.astype(np.uint16), flop.astype(np.uint16)
@@ -123,15 +110,15 @@ class EmdAbstraction(NumberedAbstraction):
         flop = flop_histograms(turn, threads, part(progress, 0.2, 0.25, "equity histograms"))
         before = preflop_histograms(flop)
         streets = [self._preflop(cumulated(before))]
-        together = np.zeros(N_HOLDINGS, dtype=np.uint16)
+        undivided = np.zeros(N_HOLDINGS, dtype=np.uint16)
         on_street = (
             (lambda rows: cumulated(flop[rows]), 0.25, 0.3),
             (lambda rows: cumulated(turn[rows]), 0.3, 0.5),
             (ochs_points(5, opponent_groups(before)), 0.5, 0.99),
         )
         for k, (points, low, high) in enumerate(on_street, 1):
-            told = part(progress, low, high, f"k-means, {STREETS[k]}")
-            streets.append(self._street(k, points, together, threads, told))
+            step = part(progress, low, high, f"k-means, {STREETS[k]}")
+            streets.append(self._street(k, points, undivided, threads, step))
         return tuple(streets)
 
     def _preflop(self, points: np.ndarray) -> np.ndarray:
@@ -174,11 +161,11 @@ class EmdAbstraction(NumberedAbstraction):
             holdings = np.flatnonzero(before == b)
             low, width = b / groups, 1.0 / groups
             sample = _sample(points, size, holdings, n)
-            told = _within(progress, low, low + 0.3 * width)
-            centres = self._centres(sample, street, threads or cores(), told)
-            told = _within(progress, low + 0.3 * width, low + width)
+            step = _within(progress, low, low + 0.3 * width)
+            centres = self._centres(sample, street, threads or cores(), step)
+            step = _within(progress, low + 0.3 * width, low + width)
             task = points, holdings, centres, b * n, out
-            _assign_all(*task, assign, workers, told)
+            _assign_all(*task, assign, workers, step)
         return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress, part
-from counterplay.core.base.store import Cached, Piece
+from counterplay.core.base.store import cached_arrays
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.kmeans import SCALE
@@ -198,12 +198,6 @@ SHAPES = {
     "turn": ((SIZES[4], N_HOLDINGS), np.uint64),
 }
 #: Sums of squared strengths at the showdown before the flop, on the flop and on the turn.
-SQUARES = Cached(
-    "the tables of E[HS²] stay",
-    "holdem-squares",
-    (__name__,),
-    make=_make_squares,
-    pack=lambda made: Piece(None, dict(zip(SHAPES, made, strict=True))),
-    unpack=lambda piece: tuple(piece.arrays[n] for n in SHAPES) if piece.fits(SHAPES) else None,
-    mapped=True,
+SQUARES = cached_arrays(
+    "the tables of E[HS²] stay", "holdem-squares", (__name__,), _make_squares, SHAPES, tuple
 )

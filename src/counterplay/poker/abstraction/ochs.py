@@ -22,7 +22,7 @@ GROUPS = 8
 _CARDS = HOLDING_CARDS.astype(np.int64)
 
 
-class Counts(NamedTuple):
+class GroupCounts(NamedTuple):
     """Opponent holdings by group, and by group and card: int64[GROUPS, 53], the last column for all
     cards."""
 
@@ -31,8 +31,8 @@ class Counts(NamedTuple):
     every: np.ndarray  # all
 
 
-def new_counts() -> Counts:
-    return Counts(*(np.zeros((GROUPS, 53), dtype=np.int64) for _ in range(3)))
+def new_counts() -> GroupCounts:
+    return GroupCounts(*(np.zeros((GROUPS, 53), dtype=np.int64) for _ in range(3)))
 
 
 @jit(inner=True)
@@ -50,7 +50,7 @@ def _without(table: np.ndarray, g: Any, a: Any, b: Any) -> Any:
 
 @jit
 def fill_ochs(
-    masks: np.ndarray, group: np.ndarray, work: Workspace, counts: Counts, out: np.ndarray
+    masks: np.ndarray, group: np.ndarray, work: Workspace, counts: GroupCounts, out: np.ndarray
 ) -> None:
     """Fills `out`, int16[boards, 1326, GROUPS], for boards of a showdown given by suit masks; 0
     where the board blocks the holding. `group`: uint8[1326]."""
@@ -93,7 +93,7 @@ def fill_ochs(
 
 
 @jit(inner=True)
-def _fill_one(h: Any, group: np.ndarray, counts: Counts, out: np.ndarray) -> None:
+def _fill_one(h: Any, group: np.ndarray, counts: GroupCounts, out: np.ndarray) -> None:
     a, b = _CARDS[h, index(0)], _CARDS[h, index(1)]
     for g in range(index(GROUPS)):
         own = 1 if index(group[h]) == g else 0  # the holding itself was subtracted twice

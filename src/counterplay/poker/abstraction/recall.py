@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress, part
-from counterplay.core.base.store import Cached, Piece
+from counterplay.core.base.store import cached_arrays
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import Buckets
@@ -171,7 +171,7 @@ def recall_buckets(
     buckets on the flop and the entries on the turn, less than `TURN_ENTRIES`."""
     on_flop = numbers[0] * numbers[1]
     on_turn = on_flop * numbers[2]
-    fits = {
+    shapes = {
         "flop": ((SIZES[3], N_HOLDINGS), np.uint16),
         "turn": ((SIZES[4], N_HOLDINGS), np.uint16),
         "turn_after": ((on_flop, TURN_ENTRIES), np.uint16),
@@ -181,22 +181,21 @@ def recall_buckets(
     def count(progress: ProgressCallback) -> tuple[np.ndarray, ...]:
         none = np.zeros((0, TURN_ENTRIES), dtype=np.uint16)
         tables = _Tables(board_links(), *make(), none, strengths().river)
-        told = part(progress, 0.0, 0.2, "sequences of buckets on the turn")
-        deals = _count(_count_turns, tables, (on_flop, TURN_ENTRIES), told)
+        step = part(progress, 0.0, 0.2, "sequences of buckets on the turn")
+        deals = _count(_count_turns, tables, (on_flop, TURN_ENTRIES), step)
         tables = tables._replace(turn_after=_borders(deals, numbers[2]))
-        told = part(progress, 0.2, 0.99, "sequences of buckets on the river")
-        deals = _count(_count_rivers, tables, (on_turn, RIVER_TOTAL + 1), told)
+        step = part(progress, 0.2, 0.99, "sequences of buckets on the river")
+        deals = _count(_count_rivers, tables, (on_turn, RIVER_TOTAL + 1), step)
         return tables.flop, tables.turn, tables.turn_after, _borders(deals, numbers[3])
 
-    cached = Cached(
+    cached = cached_arrays(
         "the buckets stay",
         "recall-buckets",
         (__name__,),
         make=count,
-        pack=lambda made: Piece(None, dict(zip(fits, made, strict=True))),
-        unpack=lambda piece: tuple(piece.arrays[n] for n in fits) if piece.fits(fits) else None,
+        shapes=shapes,
+        unpack=tuple,
         recipe=lambda: {"abstraction": key},
-        mapped=True,
     )
     flop, turn, *after = cached.get(lambda share, what: progress(share))
     turn_after, river = (np.array(table) for table in after)

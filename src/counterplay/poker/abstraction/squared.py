@@ -7,7 +7,6 @@ which favours hands that may become strong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -38,11 +37,9 @@ from counterplay.poker.cards.tables import strengths
 SQUARED, NESTED = "squared", "nested"
 
 
-@dataclass(frozen=True)
 class SquaredAbstraction(NumberedAbstraction):
     """Percentile buckets of E[HS²]."""
 
-    kind: str = SQUARED
     preflop_by_class: ClassVar = True
     nested_kinds: ClassVar = frozenset({NESTED})
     class_kinds: ClassVar = frozenset({SQUARED})

@@ -88,15 +88,21 @@ def acpc_seat(text: str, number: int, seed: int = 0) -> AcpcSeat:
         fast = kind == "path" or (text.lower() in BOTS.built_in() and text.lower() != ADAPTIVE)
         in_process = (text, seed) if fast else None
         return AcpcSeat(name, our_command(text, seed), in_process, ours=True)
+    command = program_command(text)
+    if command is None:
+        raise unknown("player", text, [*BOTS, WAIT, "a program or a saved strategy"])
+    named = command[-1] if os.path.exists(command[-1]) else command[0]
+    return AcpcSeat(_clean(Path(named).stem), command)
+
+
+def program_command(text: str) -> tuple[str, ...] | None:
+    """The words of a command, with the path of its program; None if there is no such program."""
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise BadParameter(f"cannot read the command {text!r}: {error}") from None
     program = shutil.which(words[0]) if words else None
-    if program is None:
-        raise unknown("player", text, [*BOTS, WAIT, "a program or a saved strategy"])
-    named = Path(words[-1] if len(words) > 1 and os.path.exists(words[-1]) else program)
-    return AcpcSeat(_clean(named.stem), (os.path.abspath(program), *words[1:]))
+    return None if program is None else (os.path.abspath(program), *words[1:])
 
 
 def our_command(player: str, seed: int = 0) -> tuple[str, ...]:

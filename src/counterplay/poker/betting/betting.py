@@ -269,7 +269,7 @@ def first_slots(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
     return first
 
 
-def slots_of(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
+def action_slots(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
     """Returns int64[m, 3]: the slot of each of `ACTIONS` in every row, -1 where it is illegal."""
     legal = tree.legal[nodes_and_buckets(tree, counts)[0]]
     offset = np.cumsum(legal, axis=1) - 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numba.extending import overload
 
 from counterplay.core.kernels.inner import INNER
@@ -135,7 +136,7 @@ def remembers(cards: Any) -> bool:
 
 def _turn_bucket(after: Any, street: Any, before: Any, entry: Any) -> Any:
     """Returns the bucket of an entry on the flop or the turn."""
-    return after[before, entry] if after.ndim == 2 and street == 2 else entry
+    return after[before, entry] if after is not None and street == 2 else entry
 
 
 def _river_bucket(river: Any, before: Any, entry: Any) -> Any:
@@ -161,7 +162,7 @@ def _choose_turn(after: Any, street: Any, before: Any, entry: Any) -> Any:
     def same(after: Any, street: Any, before: Any, entry: Any) -> Any:
         return entry
 
-    return follow if after.ndim == 2 else same
+    return same if isinstance(after, types.NoneType) else follow
 
 
 @overload(_river_bucket, jit_options=INNER)

@@ -84,7 +84,7 @@ def strength_of_masks(clubs: Any, diamonds: Any, hearts: Any, spades: Any) -> An
 
 
 @jit
-def strengths(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
+def strengths_of_hands(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
     """Fills `out[k]` with the strength of the cards in `hands[k]` (five to seven card numbers).
     `masks`: workspace, int64[4]."""
     for k in range(len(hands)):
@@ -97,5 +97,5 @@ def strengths(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
 def strength(hand: list[int]) -> int:
     """Returns the strength of five to seven cards given by number."""
     out = np.empty(1, dtype=np.int64)
-    strengths(np.array([hand], dtype=np.int64), np.zeros(4, dtype=np.int64), out)
+    strengths_of_hands(np.array([hand], dtype=np.int64), np.zeros(4, dtype=np.int64), out)
     return int(out[0])

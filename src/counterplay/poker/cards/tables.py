@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.core.base.progress import ProgressCallback, no_progress, part
-from counterplay.core.base.store import Cached, Piece
+from counterplay.core.base.store import cached_arrays
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.cards.canonical import Links, make_links
 from counterplay.poker.cards.cards import N_HOLDINGS
@@ -57,16 +57,6 @@ def _make(progress: ProgressCallback) -> Strengths:
     return Strengths(count_preflop(flop), flop, turn, river, *make_links())
 
 
-def _unpack(piece: Piece) -> Strengths | None:
-    return Strengths(**piece.arrays) if piece.fits(SHAPES) else None
-
-
-TABLES = Cached(
-    "the hold'em tables stay",
-    "holdem-strengths",
-    (__name__,),
-    make=_make,
-    pack=lambda built: Piece(None, built._asdict()),
-    unpack=_unpack,
-    mapped=True,
+TABLES = cached_arrays(
+    "the hold'em tables stay", "holdem-strengths", (__name__,), _make, SHAPES, Strengths._make
 )

@@ -9,7 +9,6 @@ terminal values of all nodes are one matrix product, and the player's values com
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +16,13 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.betting.betting import ACTIONS, FOLD, NO_FOLD, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
-from counterplay.poker.cards.evaluator import strengths
+from counterplay.poker.cards.evaluator import strengths_of_hands
 from counterplay.poker.holdem.holdings import (
     BOARD_SIZE,
     action_probabilities,
     bucket_codes,
     canonical_board,
+    reach_of,
 )
 from counterplay.poker.holdem.table import Table
 
@@ -47,10 +47,7 @@ def action_values(
     if len(board) < BOARD_SIZE[2]:
         raise BadParameter("values of actions are computed on the turn and the river")
     seat = int(tree.nodes.player[node])
-    reach = canonical_board(board).free.astype(np.float64)
-    for at, child in pairwise(path):
-        if tree.nodes.player[at] != seat:
-            reach = reach * _probabilities(tree, other, at, board)[:, _taken(tree, at, child)]
+    reach = reach_of(tree, other, path, 1 - seat, board)
     met = _compatible() @ reach * canonical_board(board).free
     first, names = int(tree.nodes.first_child[node]), list(tree.actions[node])
     starts = {first + k: reach for k in range(len(names)) if names[k] != FOLD}
@@ -60,16 +57,6 @@ def action_values(
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = [totals[first + k] / met + paid for k in range(len(names))]
     return ActionValues(names, np.where(met > 0, np.array(rows), np.nan), met)
-
-
-def _taken(tree: BettingTree, at: int, child: int) -> int:
-    return ACTIONS.index(tree.actions[at][child - int(tree.nodes.first_child[at])])
-
-
-def _probabilities(tree: BettingTree, table: Table, at: int, board: tuple[int, ...]) -> np.ndarray:
-    street = int(tree.nodes.street[at])
-    codes = bucket_codes(table, board[: BOARD_SIZE[street]], street)
-    return action_probabilities(table, at, codes)
 
 
 @cache
@@ -177,7 +164,7 @@ def _outcomes(board: tuple[int, ...]) -> np.ndarray:
     hands = np.empty((N_HOLDINGS, 7), dtype=np.int64)
     hands[:, 2:], hands[:, :2] = board, _CARDS
     out = np.empty(N_HOLDINGS, dtype=np.int64)
-    strengths(hands, np.zeros(4, dtype=np.int64), out)
+    strengths_of_hands(hands, np.zeros(4, dtype=np.int64), out)
     rank = np.unique(out, return_inverse=True)[1].astype(np.float32)
     sign: np.ndarray = np.sign(rank[:, None] - rank[None, :])
     sign *= _compatible()

@@ -251,7 +251,7 @@ def _numbers() -> tuple[np.ndarray, np.ndarray]:
 
 
 @jit(inner=True)
-def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
+def count_flop_pairs(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
     """Adds all flops that the first four cards of the deck leave to `out` (uint16[b²]). The flop of
     `chance` is restored, but not its canonical board."""
     deck = chance.deck
@@ -279,7 +279,7 @@ def matchup_of(cards: Any, matchups: Matchups, chance: Deal) -> int:
     both = holding_of(chance, 0, False) * N_HOLDINGS + holding_of(chance, 1, False)
     number = index(matchups.number[index(both)])
     if not matchups.filled[number]:
-        count_flops(cards, matchups.buckets, chance, matchups.flops[number])
+        count_flop_pairs(cards, matchups.buckets, chance, matchups.flops[number])
         matchups.filled[number] = True
     return number
 

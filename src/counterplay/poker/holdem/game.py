@@ -46,12 +46,12 @@ from counterplay.poker.betting.betting import (
     BettingRules,
     BettingTree,
     PublicNodes,
+    action_slots,
     betting_tree,
     buckets_at,
     first_rows,
     first_slots,
     row_of,
-    slots_of,
 )
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.deal import (
@@ -87,14 +87,6 @@ class BettingGame(NamedTuple):
     def n_nodes(self) -> int:
         """Number of public nodes."""
         return len(self.nodes.player)
-
-    @property
-    def n_infosets(self) -> int:
-        return len(self.owner)
-
-    @property
-    def n_slots(self) -> int:
-        return int(self.first[-1])
 
 
 def betting_game(
@@ -346,7 +338,7 @@ def _shares(
 
 @lru_cache(maxsize=3)
 def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
-    slots = slots_of(betting_tree(betting), counts)
+    slots = action_slots(betting_tree(betting), counts)
     slots.setflags(write=False)
     return slots
 

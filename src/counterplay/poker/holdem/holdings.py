@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.poker.betting.betting import ACTIONS, LIMIT, NO_FOLD, betting_tree
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, NO_FOLD, BettingTree, betting_tree
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import remembers
-from counterplay.poker.cards.evaluator import strengths
+from counterplay.poker.cards.evaluator import strengths_of_hands
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.holdem.table import Table
 
@@ -98,6 +98,20 @@ def action_probabilities(table: Table, node: int, codes: np.ndarray) -> np.ndarr
     return probabilities
 
 
+def reach_of(
+    tree: BettingTree, table: Table, path: list[int], player: int, board: tuple[int, ...]
+) -> np.ndarray:
+    """float64[1326]: the probability that a player makes its moves of `path` with each holding;
+    0 where the board blocks it. The board may go on after the last node of `path`."""
+    reach = canonical_board(board).free.astype(np.float64)
+    for at, child in pairwise(path):
+        if tree.nodes.player[at] == player:
+            codes = bucket_codes(table, board, int(tree.nodes.street[at]))
+            action = tree.actions[at][child - int(tree.nodes.first_child[at])]
+            reach *= action_probabilities(table, at, codes)[:, ACTIONS.index(action)]
+    return reach
+
+
 class BestActionSearch:
     """Best-response values of the holding `own` in `seat` against `table`, in small bets.
 
@@ -133,15 +147,9 @@ class BestActionSearch:
 
     def reach(self, node: int, board: tuple[int, ...]) -> np.ndarray:
         """float64[1326]: probability that the opponent reaches `node` with each holding."""
-        weight = canonical_board(board).free.astype(np.float64)
+        path = self._path[: self._path.index(node) + 1]
+        weight = reach_of(self._tree, self._table, path, 1 - self._seat, board)
         weight[np.isin(_CARDS, self._own).any(axis=1)] = 0.0
-        for at, child in pairwise(self._path):
-            if at == node:
-                break
-            if self._tree.nodes.player[at] != self._seat:
-                name = self._tree.actions[at][child - int(self._tree.nodes.first_child[at])]
-                dealt = board[: self._tree.states[at].on_board]
-                weight *= self._probabilities(dealt, at)[:, ACTIONS.index(name)]
         return weight
 
     def value(self, node: int, board: tuple[int, ...], weight: np.ndarray) -> float:
@@ -192,6 +200,6 @@ class BestActionSearch:
             hands[:, 2:] = board
             hands[:-1, :2], hands[-1, :2] = _CARDS, self._own
             out = np.empty(len(hands), dtype=np.int64)
-            strengths(hands, np.zeros(4, dtype=np.int64), out)
+            strengths_of_hands(hands, np.zeros(4, dtype=np.int64), out)
             self._outcomes[board] = np.sign(out[-1] - out[:-1]).astype(np.float64)
         return self._outcomes[board]
