@@ -322,6 +322,9 @@ def test_saved_once_and_read_again(fake_build, monkeypatch):
     assert len(calls) == 1
     assert reports[-1] == 1.0
     for one, other in zip((*built.cards, *built[1:]), (*read.cards, *read[1:]), strict=True):
+        assert (one is None) == (other is None)  # arrays of perfect recall, which it has not
+        if one is None:
+            continue
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one[:1000], other[:1000])
 
