@@ -100,14 +100,15 @@ def test_a_device_trains_in_a_game_whose_last_street_is_the_cut(
     algorithm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cfr_br, "NEW_DEVICE", EmulatedDevice)
+    monkeypatch.setattr(cfr_br_street, "PARTS", 2)
     game, _, _, model = flop()
     trust = np.random.default_rng(1).random(game.n_infosets) if algorithm == "dbr" else 0.5
     how: dict[str, Any] = {"p": trust, "algorithm": algorithm, "adversary": "real", "seed": 1}
     one, other = (
-        cp.respond(game, model, iterations=5, **how, **backend).strategy.probabilities
+        cp.respond(game, model, iterations=3, **how, **backend).strategy.probabilities
         for backend in ({}, {"backend": "cuda"})
     )
-    np.testing.assert_allclose(other, one, atol=1e-3)  # half precision
+    np.testing.assert_allclose(other, one, atol=1e-5)  # later ties of best responses turn
     assert np.abs(one - cp.Strategy.uniform(game).probabilities).max() > 0.1
 
 
