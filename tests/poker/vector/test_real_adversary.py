@@ -272,6 +272,28 @@ def test_within_a_limit() -> None:
     assert found.measured().payoff == pytest.approx(found.payoff)
 
 
+def test_within_a_limit_in_a_game_that_ends_on_the_flop() -> None:
+    """Its values are exact and come without being asked for, but it is too large for a tree."""
+    game, tree, _, model = flop()
+    how: dict[str, Any] = {"adversary": "real", "iterations": 20, "seed": 1}
+    safe, risky = (cp.respond(game, model, p=p, **how) for p in (0.0, 1.0))
+    limit, told = 0.5 * (safe.exploitability + risky.exploitability), []
+    found = cp.respond(
+        game, model, max_exploitability=limit, progress=lambda *at: told.append(at), **how
+    )
+    assert isinstance(found.strategy, cp.Mixture)
+    assert found.exploitability == pytest.approx(limit)
+    assert safe.exploitation < found.exploitation < risky.exploitation
+    ends = [flop().on_tree(one) for one in (found.strategy.one, found.strategy.other)]
+    for player in (0, 1):
+        worst = [-cp.best_response(tree, end, 1 - player).value for end in ends]
+        mean = np.dot([found.strategy.weight, 1.0 - found.strategy.weight], worst)
+        assert found.worst_cases[player] == pytest.approx(mean)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
+
+
 def test_the_commands_know_the_adversary(tmp_path: Path) -> None:
     words = ("respond", "uniform", "--game", "kuhn", "--p", "0.5", "--json")
     one = json.loads(typed(tmp_path, *words, "--out", "one").stdout)

@@ -144,7 +144,7 @@ def _write_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool
         print_json(facts | ({} if curve.too_few is None else {"note": curve.too_few}))
         return
     out.print(curve.table())
-    if curve.game.evaluator.on_request:
+    if str(curve.game.unit) == display.SMALL_BETS:
         _print_millibets(curve)
     if advice is not None:
         out.print(

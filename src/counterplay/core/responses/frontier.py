@@ -30,6 +30,7 @@ from counterplay.core.responses.algorithms import (
     response_algorithm,
 )
 from counterplay.core.responses.compute import (
+    TRAVERSING,
     ResponseParameters,
     check_measurable,
     compute_response,
@@ -325,7 +326,7 @@ def _curve(
                 if kept is not None:
                     kept.write_trained(values[: k + 1], trained, started)
             if measured:
-                share = part(progress, middle, high, f"{name}, traversing the boards")
+                share = part(progress, middle, high, f"{name}, {TRAVERSING}")
                 options = {"progress": share, **(measure or {})}
                 trained = trained._replace(response=measure_response(trained.response, options))
             if kept is not None:
