@@ -16,6 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts
+from counterplay.app.cli.measured import announce_responses
 from counterplay.core.base.errors import BadParameter
 
 MOST_PLAYERS = 100
@@ -110,10 +111,11 @@ def respond(
     from counterplay.core.games.locks import read_locks
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
-    from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.compute import QUERIES, model_of
     from counterplay.core.responses.locks import lock_model
     from counterplay.core.responses.respond import (
         DEFAULT_P,
+        SEARCH_QUERIES,
         resume_response,
         searches_by_measuring,
     )
@@ -169,6 +171,7 @@ def respond(
         if believed is not None and np.nanmin(believed) < 1.0:
             raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
         boards = searches_by_measuring(loaded)
+        announce_responses(loaded, measure, SEARCH_QUERIES)
         _within(partial(work, max_exploitability=limit), where, report, limits, measure, boards)
         return
     trusted = trust if believed is None else _trust_of_locks(believed, trust, chosen)
@@ -180,6 +183,7 @@ def respond(
                 "(`counterplay model`)"
             )
         trusted = trust_by_counts(counts, confidence, trust)
+    announce_responses(loaded, measure, QUERIES if seat is None else QUERIES // 2)
     hint, work = display.resume_hint("respond", where, game), partial(work, p=trusted, folder=where)
     display.run_in_folder(work, where, hint, report, limits, measure)
 

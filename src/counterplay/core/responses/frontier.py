@@ -324,7 +324,8 @@ def _curve(
                 response = compute_response(parameters.with_p(p), until, started=started)
                 trained = KeptPoint.of(response)
                 if kept is not None:
-                    kept.write_trained(values[: k + 1], trained, started)
+                    more = started if k + 1 < len(values) else None
+                    kept.write_trained(values[: k + 1], trained, more)
             if measured:
                 share = part(progress, middle, high, f"{name}, {TRAVERSING}")
                 options = {"progress": share, **(measure or {})}

@@ -79,6 +79,7 @@ from counterplay.core.solvers.run import Run, resume_solver, run_solver
 DEFAULT_P = 0.75
 SEARCH_STEPS = 12
 MEASURED_SEARCH_STEPS = 4  # where every step is a pass over the boards
+SEARCH_QUERIES = 2 * (MEASURED_SEARCH_STEPS + 2) + 4  # of a search: worst cases, two payoffs
 MIXING_STEPS = 40
 SLACK = 1e-10  # of the payoff range: the tolerance of the linear program
 LEAST_LIMIT = 1e-4  # of the payoff range, where exploitability is reached by iterations
