@@ -26,8 +26,8 @@ from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
 from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot
 from counterplay.poker.vector import flop_values
+from counterplay.poker.vector.cuda_betting import tree_code
 from counterplay.poker.vector.cuda_columns import columns_of
-from counterplay.poker.vector.cuda_source import tree_code
 from counterplay.poker.vector.flop_sums import draw_flops, flop_sample
 from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.public_tree import streets_of

@@ -43,13 +43,14 @@ def small_game(abstraction: type[RanksAbstraction] = RanksAbstraction) -> Game:
 
 
 @needs_compiler
-@pytest.mark.parametrize("parts", [2, 1])
+@pytest.mark.parametrize(("biased", "parts"), [(False, 2), (False, 1), (True, 2)])
 @pytest.mark.parametrize("own_rows", [True, False])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_an_iteration_on_the_device_equals_one_on_the_processor(
-    parts: int, own_rows: bool, seat: int, monkeypatch: pytest.MonkeyPatch
+    parts: int, own_rows: bool, seat: int, biased: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From random positive regrets. `own_rows`: the model has another card abstraction."""
+    """From random positive regrets. `own_rows`: the model has another card abstraction. `biased`:
+    data-biased, with a trust of each information set of the model."""
     monkeypatch.setattr(cfr_br_street, "PARTS", parts)
     game = small_game()
     cards, counts = game.form.cards, game.rules.abstraction.counts
@@ -57,14 +58,17 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
     chance = HoldemChance(CARDS, BETTING.board, True)
     streets, tree = streets_of(game.rules.tree), game.rules.tree
     model = random_strategy(small_game(ForgetfulAbstraction) if own_rows else game, 7)
-    table = form_table(model)
+    table, p = form_table(model), None if biased else 0.6
+    if biased:
+        trust = np.random.default_rng(6).random(len(table.policy))
+        table = table._replace(policy=table.policy * trust[:, None])
     codes = BucketRows(table.cards, code_counts(table, tree), table.carry)
     fixed = FixedSeat(chance, streets, 1 - seat, codes, table_blocks(tree, streets, table))
     processor = VectorCfrBr(
-        chance, streets, rows, cut=2, seats=(seat,), models={1 - seat: fixed}, p=0.6
+        chance, streets, rows, cut=2, seats=(seat,), models={1 - seat: fixed}, p=p
     )
     device = DeviceCfrBr(
-        chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice(), model=fixed, p=0.6
+        chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice(), model=fixed, p=p
     )
     rng = np.random.default_rng(2)
     for tables, on_device in (
@@ -88,6 +92,24 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
         else:  # half precision may turn a near tie of the best response
             assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("algorithm", ["rnr", "dbr"])
+def test_a_device_trains_in_a_game_whose_last_street_is_the_cut(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cfr_br, "NEW_DEVICE", EmulatedDevice)
+    monkeypatch.setattr(cfr_br_street, "PARTS", 2)
+    game, _, _, model = flop()
+    trust = np.random.default_rng(1).random(game.n_infosets) if algorithm == "dbr" else 0.5
+    how: dict[str, Any] = {"p": trust, "algorithm": algorithm, "adversary": "real", "seed": 1}
+    one, other = (
+        cp.respond(game, model, iterations=3, **how, **backend).strategy.probabilities
+        for backend in ({}, {"backend": "cuda"})
+    )
+    np.testing.assert_allclose(other, one, atol=1e-5)  # later ties of best responses turn
+    assert np.abs(one - cp.Strategy.uniform(game).probabilities).max() > 0.1
 
 
 PS = (0.0, 0.5, 0.9, 1.0)
@@ -179,7 +201,12 @@ def test_in_a_game_without_abstraction_both_adversaries_are_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("algorithm", "backend"),
-    [("rnr", "cpu"), ("dbr", "cpu"), pytest.param("rnr", "cuda", marks=needs_compiler)],
+    [
+        ("rnr", "cpu"),
+        ("dbr", "cpu"),
+        pytest.param("rnr", "cuda", marks=needs_compiler),
+        pytest.param("dbr", "cuda", marks=needs_compiler),
+    ],
 )
 def test_a_run_resumes_bit_for_bit(
     algorithm: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -221,7 +248,6 @@ def test_the_model_may_have_another_abstraction() -> None:
         ({"adversary": "real", "engine": "mccfr"}, "rnr or dbr, and the engine cfr-br"),
         ({"adversary": "both"}, "must be one of abstract, real"),
         ({"algorithm": "rnr", "engine": "cfr-br"}, "no card abstraction; ask for it"),
-        ({"adversary": "real", "algorithm": "dbr", "backend": "cuda"}, "use rnr, not dbr"),
     ],
 )
 def test_what_no_real_adversary_is_for_is_refused(options: dict[str, Any], reason: str) -> None:
@@ -244,6 +270,28 @@ def test_within_a_limit() -> None:
     assert found.exploitability == pytest.approx(limit)
     assert cp.exploitability(game, found.strategy) <= limit + 1e-9
     assert found.measured().payoff == pytest.approx(found.payoff)
+
+
+def test_within_a_limit_in_a_game_that_ends_on_the_flop() -> None:
+    """Its values are exact and come without being asked for, but it is too large for a tree."""
+    game, tree, _, model = flop()
+    how: dict[str, Any] = {"adversary": "real", "iterations": 20, "seed": 1}
+    safe, risky = (cp.respond(game, model, p=p, **how) for p in (0.0, 1.0))
+    limit, told = 0.5 * (safe.exploitability + risky.exploitability), []
+    found = cp.respond(
+        game, model, max_exploitability=limit, progress=lambda *at: told.append(at), **how
+    )
+    assert isinstance(found.strategy, cp.Mixture)
+    assert found.exploitability == pytest.approx(limit)
+    assert safe.exploitation < found.exploitation < risky.exploitation
+    ends = [flop().on_tree(one) for one in (found.strategy.one, found.strategy.other)]
+    for player in (0, 1):
+        worst = [-cp.best_response(tree, end, 1 - player).value for end in ends]
+        mean = np.dot([found.strategy.weight, 1.0 - found.strategy.weight], worst)
+        assert found.worst_cases[player] == pytest.approx(mean)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
 
 
 def test_the_commands_know_the_adversary(tmp_path: Path) -> None:

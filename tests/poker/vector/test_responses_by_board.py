@@ -178,7 +178,7 @@ def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.M
     mixture of the two that risks 0.5 at most has the mean p 0.4."""
     plain = cp.respond(model.game, model, None, 0.5, **SAMPLED)
     monkeypatch.setattr(
-        responds, "compute_response", lambda parameters, limits: replace(plain, p=parameters.p)
+        responds, "compute_response", lambda parameters, *_, **__: replace(plain, p=parameters.p)
     )
     monkeypatch.setattr(
         cp.Response,

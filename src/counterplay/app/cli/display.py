@@ -33,6 +33,7 @@ MILLIBETS = 500.0
 LONGEST_NAME = 60  # characters of a game in the name of a folder
 IN_MILLIBETS = "in mb/g, averaged over the seats"
 MILLIBETS_KEY = "_mbg"  # behind a key
+SMALL_BETS = "sb/h"  # the unit whose thousandths are mb/g
 TRAVERSING = "traversing the boards"
 
 

@@ -15,6 +15,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_json
+from counterplay.app.cli.measured import announce_responses
 from counterplay.app.cli.responses import MODEL_HELP, chosen_algorithm, risk_limit, seat_of
 from counterplay.core.base.errors import BadParameter
 
@@ -55,7 +56,7 @@ def frontier(
 
     For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
     """
-    from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.compute import QUERIES, model_of
     from counterplay.core.responses.frontier import frontier as compute
     from counterplay.poker.players import game_of
 
@@ -81,6 +82,7 @@ def frontier(
     options |= {"adversary": adversary, **opt.read_options(option)}
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     kept = folder if loaded.evaluator.on_request and ray is None else None
+    announce_responses(loaded, measure, QUERIES * len(values))
     work = partial(compute, loaded, opponent, values, folder=kept, **options)
     done = _run_frontier(work, folder, kept is not None, len(values))
     _show_frontier(*done, limit, folder, as_json)
@@ -144,7 +146,7 @@ def _write_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool
         print_json(facts | ({} if curve.too_few is None else {"note": curve.too_few}))
         return
     out.print(curve.table())
-    if curve.game.evaluator.on_request:
+    if str(curve.game.unit) == display.SMALL_BETS:
         _print_millibets(curve)
     if advice is not None:
         out.print(

@@ -55,6 +55,20 @@ def _announced(game: Any, profile: Any, players: list[int], options: dict[str, A
     return known
 
 
+def announce_responses(game: Any, options: dict[str, Any], queries: int) -> None:
+    """Says how long the estimates of responses take, with so many queries in all."""
+    from counterplay.core.games.players import players_of
+    from counterplay.poker.bots.known import announcement_of_many
+
+    if "flops" not in options or not game.evaluator.on_request:
+        return
+    game.evaluator.check(options, queries)
+    with display.status("reading the known player"):
+        known = players_of(game).known_player(None)
+    backend = options.get("backend", "auto")
+    display.err.print(announcement_of_many(game, backend, options["flops"], queries, known))
+
+
 def certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
     """The exploitability of a shipped strategy, which was measured when it was trained."""
     shipped.on(game)  # an error for another game or a damaged file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts
+from counterplay.app.cli.measured import announce_responses
 from counterplay.core.base.errors import BadParameter
 
 MOST_PLAYERS = 100
@@ -55,7 +57,7 @@ def risk_limit(game: Any, max_exploitability: float | None, max_risk: float | No
         return max_exploitability
     if max_exploitability is not None:
         raise BadParameter("give --max-exploitability or --max-risk, not both")
-    if not game.evaluator.on_request:
+    if str(game.unit) != display.SMALL_BETS:
         raise BadParameter(
             f"--max-risk is in mb/g, a unit of hold'em; for {game.name} give --max-exploitability"
         )
@@ -109,9 +111,14 @@ def respond(
     from counterplay.core.games.locks import read_locks
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
-    from counterplay.core.responses.compute import model_of
+    from counterplay.core.responses.compute import QUERIES, model_of
     from counterplay.core.responses.locks import lock_model
-    from counterplay.core.responses.respond import DEFAULT_P, resume_response
+    from counterplay.core.responses.respond import (
+        DEFAULT_P,
+        SEARCH_QUERIES,
+        resume_response,
+        searches_by_measuring,
+    )
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
 
@@ -163,7 +170,9 @@ def respond(
     if limit is not None:
         if believed is not None and np.nanmin(believed) < 1.0:
             raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
-        _within(partial(work, max_exploitability=limit), where, report, limits, measure)
+        boards = searches_by_measuring(loaded)
+        announce_responses(loaded, measure, SEARCH_QUERIES)
+        _within(partial(work, max_exploitability=limit), where, report, limits, measure, boards)
         return
     trusted = trust if believed is None else _trust_of_locks(believed, trust, chosen)
     if confidence is not None:  # Pconf, from the counts of a model
@@ -174,6 +183,7 @@ def respond(
                 "(`counterplay model`)"
             )
         trusted = trust_by_counts(counts, confidence, trust)
+    announce_responses(loaded, measure, QUERIES if seat is None else QUERIES // 2)
     hint, work = display.resume_hint("respond", where, game), partial(work, p=trusted, folder=where)
     display.run_in_folder(work, where, hint, report, limits, measure)
 
@@ -197,14 +207,21 @@ def _within(
     report: Callable[[Any], None],
     limits: dict[str, Any],
     measure: dict[str, Any],
+    boards: bool,
 ) -> None:
-    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far."""
+    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far.
+    `boards`: every value of p that is tried takes a traversal of the boards."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
-        with display.solver_progress(limits, measure) as (show, measured):
-            work = partial(search, on_chunk=show, measure=measured, **limits)
-            response, stopped = display.until_stopped(work)
+        with ExitStack() as stack:
+            if boards:
+                progress = stack.enter_context(display.share_progress("searching"))
+                how = {"progress": progress, "measure": measure or None}
+            else:
+                show, _ = stack.enter_context(display.solver_progress(limits))
+                how = {"on_chunk": show}
+            response, stopped = display.until_stopped(partial(search, **how, **limits))
     except KeyboardInterrupt:
         err.print("stopped before a response within the limit was found; nothing was saved.")
         raise typer.Exit(130) from None
@@ -274,7 +291,7 @@ def _values(response: Any, as_json: bool) -> dict[str, Any]:
     ]
     values += [(named(f"worst case{mean}", "worst_case"), response.worst_case, "low"), *sums]
     boards = game.evaluator.on_request
-    if boards and both:
+    if str(game.unit) == display.SMALL_BETS and both:
         for name, value, too in sums:
             key = display.key_of(name)
             same = named(f"{key} {display.IN_MILLIBETS}", f"{key}{display.MILLIBETS_KEY}")

@@ -29,6 +29,8 @@ from counterplay.core.solvers.limits import Limits, Progress, default_limits
 from counterplay.core.solvers.run import Run, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
+QUERIES = 4  # of a response in both seats: what it wins, and what it risks
+TRAVERSING = "traversing the boards"
 LEAST_SECONDS = 1e-12  # of a task, where earlier ones took longer than their share
 
 

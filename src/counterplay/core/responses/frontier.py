@@ -30,6 +30,7 @@ from counterplay.core.responses.algorithms import (
     response_algorithm,
 )
 from counterplay.core.responses.compute import (
+    TRAVERSING,
     ResponseParameters,
     check_measurable,
     compute_response,
@@ -323,9 +324,10 @@ def _curve(
                 response = compute_response(parameters.with_p(p), until, started=started)
                 trained = KeptPoint.of(response)
                 if kept is not None:
-                    kept.write_trained(values[: k + 1], trained, started)
+                    more = started if k + 1 < len(values) else None
+                    kept.write_trained(values[: k + 1], trained, more)
             if measured:
-                share = part(progress, middle, high, f"{name}, traversing the boards")
+                share = part(progress, middle, high, f"{name}, {TRAVERSING}")
                 options = {"progress": share, **(measure or {})}
                 trained = trained._replace(response=measure_response(trained.response, options))
             if kept is not None:

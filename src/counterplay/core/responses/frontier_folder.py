@@ -125,8 +125,8 @@ class FrontierFolder:
     def write_trained(
         self, ps: Sequence[float], point: KeptPoint, solvers: Mapping[int, ResponseSolver] | None
     ) -> None:
-        """Keeps a point before it is measured, and what the solvers have learnt, if the next one
-        starts from it, instead of the state before."""
+        """Keeps a point before it is measured, and what the solvers have learnt, if a next one
+        starts from it, instead of the state before: gigabytes in hold'em."""
         if solvers is not None:
             self._write_state(ps, solvers)
         self.write(ps, point, TRAINED)

@@ -29,6 +29,13 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadFile, BadParameter, Interrupted, real
+from counterplay.core.base.progress import (
+    ProgressCallback,
+    ShareCallback,
+    no_progress,
+    part,
+    progress_bar,
+)
 from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, load
@@ -42,6 +49,7 @@ from counterplay.core.responses.algorithms import (
 )
 from counterplay.core.responses.compute import (
     DEFAULT_TARGET,
+    TRAVERSING,
     ResponseParameters,
     TimeBudget,
     check_measurable,
@@ -50,6 +58,8 @@ from counterplay.core.responses.compute import (
     model_of,
     response_of_runs,
     run_seats,
+    solvers_to_continue,
+    training_share,
 )
 from counterplay.core.responses.mixtures import mix_responses
 from counterplay.core.responses.result import Response, check_measure, responder_value
@@ -69,6 +79,7 @@ from counterplay.core.solvers.run import Run, resume_solver, run_solver
 DEFAULT_P = 0.75
 SEARCH_STEPS = 12
 MEASURED_SEARCH_STEPS = 4  # where every step is a pass over the boards
+SEARCH_QUERIES = 2 * (MEASURED_SEARCH_STEPS + 2) + 4  # of a search: worst cases, two payoffs
 MIXING_STEPS = 40
 SLACK = 1e-10  # of the payoff range: the tolerance of the linear program
 LEAST_LIMIT = 1e-4  # of the payoff range, where exploitability is reached by iterations
@@ -93,6 +104,7 @@ def respond(
     on_chunk: Callable[[Progress], None] | None = None,
     folder: str | Path | None = None,
     measure: Mapping[str, Any] | None = None,
+    progress: ProgressCallback = no_progress,
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
@@ -121,10 +133,10 @@ def respond(
 
     In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure` has
     the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
-    `max_exploitability` needs it there, and both seats. At most six values of p are tried; the
-    result is a `Mixture` of the two next to the limit, one of which is drawn for every hand, with a
-    bound on its exploitability. An estimate is within the limit when the upper end of its interval
-    is.
+    `max_exploitability` needs it there, and both seats. At most six values of p are tried, of which
+    `progress` is told; the result is a `Mixture` of the two next to the limit, one of which is
+    drawn for every hand, with a bound on its exploitability. An estimate is within the limit when
+    the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
@@ -150,8 +162,10 @@ def respond(
         raise BadParameter(f"{many}; callback and measure_every are for one")
     if path is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
-    if game.evaluator.on_request:
-        return respond_within_measured(parameters, max_exploitability, limits, dict(measure or {}))
+    if searches_by_measuring(game):
+        with progress_bar(progress) as progress:
+            asked = (max_exploitability, limits, dict(measure or {}), progress)
+            return respond_within_measured(parameters, *asked)
     return respond_within(parameters, max_exploitability, limits)
 
 
@@ -253,30 +267,62 @@ def _exact_within(parameters: ResponseParameters, limit: float, limits: Limits) 
     return response_of_runs(parameters, runs)
 
 
+def searches_by_measuring(game: Game) -> bool:
+    """Whether a limit is searched for by `respond_within_measured`: in hold'em."""
+    return game.evaluator.on_request or not game.capabilities.listed
+
+
 def respond_within_measured(
-    parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any]
-) -> Response:
-    """`respond_within` where exploitability is measured on request: the mixture of the two sides of
-    a short bisection over p. Payoffs are measured for these two alone."""
+    parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any],
+    progress: ProgressCallback = no_progress,
+) -> Response:  # fmt: skip
+    """`respond_within` where every measurement is a traversal of boards: the mixture of the two
+    sides of a short bisection over p. Payoffs are measured for these two alone."""
     if real(limit, "max_exploitability") <= 0:
         raise BadParameter(f"max_exploitability must be above 0 in hold'em, not {limit!r}")
-    response_at = _response_at(parameters, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
-    search = _Bisection(limit, lambda p: response_at(p).with_worst_case(**measure))
+    tries = MEASURED_SEARCH_STEPS + 2
+    pieces, done = 2 * tries + 2, 0  # trainings, worst cases, and two payoffs
+    response_at = _response_at(parameters, TimeBudget(limits, tries))
+
+    def measured(which: Callable[..., Response], p: float) -> Response:
+        nonlocal done
+        if not parameters.game.evaluator.on_request:  # it came with its payoffs
+            return which()
+        share = part(progress, done / pieces, (done + 1) / pieces, f"p = {p:g}, {TRAVERSING}")
+        done += 1
+        return which(**{"progress": share, **measure})
+
+    def at(p: float) -> Response:
+        nonlocal done
+        share = part(progress, done / pieces, (done + 1) / pieces, f"p = {p:g}")
+        share(0.0)
+        response = response_at(p, share)
+        done += 1
+        return measured(response.with_worst_case, p)
+
+    search = _Bisection(limit, at)
     try:
         safe, risky = search.run(MEASURED_SEARCH_STEPS)
-        search.safe = safe = safe.with_payoff(**measure)
+        done = pieces - 2
+        search.safe = safe = measured(safe.with_payoff, _p(safe))
         if risky is None:
             return safe
-        return mix_responses(safe, risky.with_payoff(**measure), limit)
+        return mix_responses(safe, measured(risky.with_payoff, _p(risky)), limit)
     except KeyboardInterrupt:
         raise Interrupted(search.safe) from None
 
 
-def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable[[float], Response]:
-    """The response as a function of p, within its share of the seconds."""
+def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable[..., Response]:
+    """The response as a function of p and a callback for the share done, within its share of the
+    seconds. A real adversary goes on from one p to the next."""
+    started = solvers_to_continue(parameters)
 
-    def response_at(p: float) -> Response:
-        response = compute_response(parameters.with_p(p), budget.next_limits())
+    def response_at(p: float, progress: ShareCallback | None = None) -> Response:
+        limits = budget.next_limits()
+        if progress is not None:
+            on_chunk = training_share(limits, len(parameters.seats), progress)
+            limits = replace(limits, on_chunk=on_chunk)
+        response = compute_response(parameters.with_p(p), limits, started=started)
         budget.spend(response.seconds)
         return response
 

@@ -38,13 +38,26 @@ def announcement(
     game: Game, backend: str, flops: int, queries: int, known: KnownPlayer | None
 ) -> str:
     """The time and the width of an estimate of the exploitability, as a sentence."""
-    time = "take seconds to minutes on a device"
-    if not check_traversal(game, backend, flops, queries=queries):
-        minutes = 60 * cpu_hours(queries + 2 * (known is not None)) * flops / FLOPS
-        time = f"take about {max(minutes, 1.0):.0f} minutes on {cores()} processors"
+    time = _time(game, backend, flops, queries, known)
     half = (BESIDE if known else ALONE) * (ANNOUNCED_FLOPS / flops) ** 0.5
     beside = f" beside {known.name}, whose values are stored for the next time," if known else ""
     return (
-        f"{flops} flops{beside} {time}; expect about ± {half:.0f} mb/g for a player near "
+        f"{flops} flops{beside} take {time}; expect about ± {half:.0f} mb/g for a player near "
         "equilibrium, several times that for a weak one. Ctrl-C stops."
     )
+
+
+def announcement_of_many(
+    game: Game, backend: str, flops: int, queries: int, known: KnownPlayer | None
+) -> str:
+    """The time of several estimates of responses, with so many queries in all, as a sentence."""
+    beside = f" beside {known.name}" if known else ""
+    time = _time(game, backend, flops, queries, known)
+    return f"all measurements on {flops} flops{beside} take at most {time}. Ctrl-C stops."
+
+
+def _time(game: Game, backend: str, flops: int, queries: int, known: KnownPlayer | None) -> str:
+    if check_traversal(game, backend, flops, queries=queries):
+        return "seconds to minutes on a device"
+    minutes = 60 * cpu_hours(queries + 2 * (known is not None)) * flops / FLOPS
+    return f"about {max(minutes, 1.0):.0f} minutes on {cores()} processors"

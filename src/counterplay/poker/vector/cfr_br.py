@@ -270,8 +270,6 @@ class HoldemCfrBr:
         if settings.backend == "cuda":
             if settings.threads != 1:
                 raise BadParameter("with backend=cuda processors only deal; leave out threads")
-            if p is None:
-                raise BadParameter("on a device p is decided before the hand: use rnr, not dbr")
             self._trainer = DeviceCfrBr(
                 chance, streets, rows, cut=cut, seed=settings.seed, device=device or NEW_DEVICE(),
                 model=next(iter(models.values()), None), p=p,

@@ -51,7 +51,7 @@ def new_classes(boards: int, n: int, rows: int) -> ClassBatch:
     )
 
 
-@jit(inner=True)
+@jit
 def fill_classes(
     b: int, board: Board, path_class: np.ndarray, batch: BoardBatch, out: ClassBatch
 ) -> int:

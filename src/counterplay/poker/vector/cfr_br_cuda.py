@@ -3,7 +3,9 @@
 All streets are traversed on the device: an iteration is a board at the cut and every board that
 follows. Sums are taken in a fixed order, so a seed gives the same bits on one kind of device. A
 model that the adversary follows with probability p has its own rows and its own reach; on the last
-street its ranges are added to those of the adversary before they are multiplied.
+street its ranges are added to those of the adversary before they are multiplied. A data-biased
+adversary has one reach: its policies, and its choices where it best-responds, are mixed with the
+model's bounds where they are read.
 """
 
 from __future__ import annotations
@@ -26,13 +28,14 @@ from counterplay.poker.vector.cfr_br_street import (
     THREADS,
     ArrayShape,
     CfrBrStreet,
+    Model,
+    ModelBounds,
     ModelSeat,
     Shapes,
     StreetSize,
 )
 from counterplay.poker.vector.chance import HoldemChance
 from counterplay.poker.vector.cuda_boards import link_starts
-from counterplay.poker.vector.cuda_columns import choice_masks
 from counterplay.poker.vector.learner_tables import BucketRows
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.traversal import FixedSeat, Step
@@ -49,13 +52,8 @@ class _Link:
         link = link_starts(street, first.used, second.street, second.used, opening)
         assert link.below.min() >= 0
         self.below, self.above = device.put(link.below), device.put(link.above)
-        self.sequence, self.mask, self.required = [], [], []  # by player: int32[starts]
-        for player in (0, 1):
-            sequence = street.sequence[player, link.node]
-            masks, values = choice_masks(street, player)
-            self.sequence.append(device.put(sequence.astype(np.int32)))
-            self.mask.append(device.put(np.array(masks, np.int32)[sequence]))
-            self.required.append(device.put(np.array(values, np.int32)[sequence]))
+        sequences = street.sequence[:, link.node].astype(np.int32)  # by player
+        self.sequence = [device.put(one) for one in sequences]
 
 
 class _StreetSeat(NamedTuple):
@@ -69,11 +67,12 @@ class _StreetSeat(NamedTuple):
 
 class DeviceCfrBr:
     """One learner in both seats; `cut` is the last street or the one before it. With a `model`,
-    which its opponent plays with probability p, the learner has one seat."""
+    which its opponent plays with probability p, the learner has one seat. Data-biased, if p is
+    None: the model's probabilities are lower bounds of its opponent's."""
 
     def __init__(
         self, chance: HoldemChance, streets: tuple[Street, ...], row_map: BucketRows, *, cut: int,
-        seed: int, device: Any = None, model: FixedSeat | None = None, p: float = 0.0,
+        seed: int, device: Any = None, model: FixedSeat | None = None, p: float | None = 0.0,
     ) -> None:  # fmt: skip
         if not len(streets) - 2 <= cut < len(streets):
             raise BadParameter(
@@ -83,7 +82,8 @@ class DeviceCfrBr:
         self._chance, self._cut, self._last = chance, cut, len(streets) - 1
         self.device = device = device or Device()
         self._seats = (0, 1) if model is None else (1 - model.player,)
-        self._p = 0.0 if model is None else p
+        self._biased = model is not None and p is None
+        self._p = p if model is not None and p is not None else 0.0
         rows: Any = None if model is None else model.row_map
         shared = rows is None or rows.same_rows(row_map)
         self._source = IterationBoardSource(
@@ -98,16 +98,20 @@ class DeviceCfrBr:
         """Says which arrays there will be, without allocating them; `model`: rows of the model."""
         chance, cut, n = self._chance, self._cut, self._chance.n_holdings
         codes = [0 if model is None else model.count(k) for k in range(len(streets))]
+        biased = self._biased
         self._learner_sizes = [
-            StreetSize(street, row_map.count(k), n, model_rows=codes[k])
+            StreetSize(street, row_map.count(k), n, model_rows=codes[k], biased=biased and k >= cut)
             for k, street in enumerate(streets)
         ]
         shrunk = {k: row_map.count(k) for k in range(cut) if has_prior(row_map, k)}
         self._adversary_sizes = [
-            StreetSize(street, n, n, shrunk.get(k, 0)) for k, street in enumerate(streets[:cut])
+            StreetSize(street, n, n, shrunk.get(k, 0), codes[k] if biased else 0, bounded=biased)
+            for k, street in enumerate(streets[:cut])
         ]
-        played = [] if model is None else zip(streets, codes, strict=True)
+        played = [] if model is None else list(zip(streets, codes, strict=True))
         self._model_sizes = [StreetSize(street, count, n, fixed=True) for street, count in played]
+        if biased:
+            self._model_sizes.clear()
         self._tables = {}
         for k, learner in enumerate(self._learner_sizes):
             self._tables[f"regret{k}"] = self._tables[f"strategy_sum{k}"] = learner.table(1)
@@ -118,6 +122,10 @@ class DeviceCfrBr:
             starts = self._adversary_sizes[k].starts
             self._tables[f"prior{k}"] = ArrayShape((len(streets[k].player) - 1, buckets, starts))
         self._shapes: Shapes = {}
+        if biased:
+            for k, (street, count) in enumerate(played):
+                shape = (len(street.player) - 1, count, self._learner_sizes[k].starts)
+                self._shapes[f"bounds {k}"] = ArrayShape(shape)
         for k, size in enumerate(self._learner_sizes):
             values = (self._source.n_boards(k), self._source.n_holdings[k], size.starts)
             self._shapes[f"value {k}"] = ArrayShape(values)
@@ -159,6 +167,10 @@ class DeviceCfrBr:
             k: self._named[f"prior{k}"] for k in range(self._cut) if f"prior{k}" in self._named
         }
         self._buffers = {name: device.empty(*shape) for name, shape in self._shapes.items()}
+        if self._biased:
+            for k, street in enumerate(self._learner):
+                bounds = street.from_block(model.policy[k])  # type: ignore[union-attr]
+                self._buffers[f"bounds {k}"][...] = device.put(bounds.astype(np.float32))
         pairs = zip(self._learner, self._learner[1:], strict=False)
         self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
         self._in_use: list[Any] = []
@@ -217,10 +229,13 @@ class DeviceCfrBr:
         with self.device.stream:
             return [street.as_block(self.device.get(array[0])) for street, array in pairs]
 
-    def _model_seats(
-        self, j: int, boards: Sequence[BoardBatch | ModelRows]
-    ) -> Sequence[ModelSeat | None]:
-        """Returns the part of player j that follows the model, by street."""
+    def _model_seats(self, j: int, boards: Sequence[BoardBatch | ModelRows]) -> Sequence[Model]:
+        """Returns the part of player j that follows the model, by street, or its bounds."""
+        if self._biased:
+            return [
+                ModelBounds(rows.words, rows.row, self._buffers[f"bounds {k}"])
+                for k, rows in enumerate(boards)
+            ]
         if not self._model:
             return [None] * len(self._learner)
         seats, reach = [], self._model_root
@@ -232,21 +247,22 @@ class DeviceCfrBr:
 
     def _traverse(
         self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch],
-        models: Sequence[ModelSeat | None], blocks: list[int], step: Step,
+        models: Sequence[Model], blocks: list[int], step: Step,
     ) -> None:  # fmt: skip
         """Collects the values of the learner in seat i; its adversary is updated in the trunk
         before."""
         j, cut, last = 1 - i, self._cut, self._last
         own, other = [self._root], [self._free_root]  # reach of learner and adversary, by street
+        bounds = [one if isinstance(one, ModelBounds) else None for one in models]
         for k in range(last):
             own.append(self._pass_down("learner", k, i, self._learner[k], boards[k], own[k]))
         choice: dict[int, Any] = {}
         value = self._none
         for k in range(last, cut - 1, -1):
-            choice[k], value = self._respond(k, j, boards[k], own[k], value)
+            choice[k], value = self._respond(k, j, boards[k], own[k], value, bounds[k])
         for k in range(cut - 1, -1, -1):
             adversary = self._adversary[k]
-            self._match_trunk(k, boards[k], blocks[k])
+            self._match_trunk(k, boards[k], blocks[k], bounds[k])
             columns = self._learner[k].columns(j, boards[k], own[k], self._no_choice, False)
             value = self._value(k, _StreetSeat(j, adversary, trunk[k], own[k]), columns, value)
             if k in self.prior and step.prior > 0.0:
@@ -254,25 +270,29 @@ class DeviceCfrBr:
             adversary.update(j, step, self.trunk_regret[k][blocks[k]], self._unused_sum[k][0])
         for k in range(cut):
             adversary = self._adversary[k]
-            self._match_trunk(k, boards[k], blocks[k])
+            self._match_trunk(k, boards[k], blocks[k], bounds[k])
             other.append(self._pass_down("adversary", k, j, adversary, trunk[k], other[k]))
         if last > cut:
-            other.append(self._pass_down_choices(cut, j, boards[cut], other[cut], choice[cut]))
+            chosen = choice[cut], bounds[cut]
+            other.append(self._pass_down_choices(cut, j, boards[cut], other[cut], *chosen))
         value = self._none
         for k in range(last, -1, -1):
             pure = k >= cut
             faced = self._learner[k] if pure else self._adversary[k]
             on = boards[k] if pure else trunk[k]
             chosen = choice[k] if pure else self._no_choice
-            columns = faced.columns(i, on, other[k], chosen, pure, models[k])
+            follows = models[k] if pure or bounds[k] is None else None
+            columns = faced.columns(i, on, other[k], chosen, pure, follows)
             value = self._value(
                 k, _StreetSeat(i, self._learner[k], boards[k], own[k]), columns, value
             )
 
-    def _match_trunk(self, k: int, boards: BoardBatch, block: int) -> None:
+    def _match_trunk(
+        self, k: int, boards: BoardBatch, block: int, bounds: ModelBounds | None
+    ) -> None:
         """Fills the adversary's policy on a street of the trunk."""
         prior = (self.prior[k], boards.row, np.float32(PRIOR_VISITS)) if k in self.prior else ()
-        self._adversary[k].match_regrets(self.trunk_regret[k][block], prior)
+        self._adversary[k].match_regrets(self.trunk_regret[k][block], prior, bounds)
 
     def _onward(self, k: int, values: Any) -> tuple[Any, ...]:
         """Returns the values after the onward ends of a street, as kernels take them."""
@@ -282,14 +302,17 @@ class DeviceCfrBr:
         scale, link = boards / self._chance.n_deals[k + 1], self._links[k]
         return values, link.below, np.int32(link.starts), np.float32(scale)
 
-    def _respond(self, k: int, j: int, boards: BoardBatch, reach: Any, values: Any) -> Any:
+    def _respond(
+        self, k: int, j: int, boards: BoardBatch, reach: Any, values: Any,
+        bounds: ModelBounds | None,
+    ) -> Any:  # fmt: skip
         """Returns the choices of the adversary's best response, and its values by holding."""
         street, (choice, value, out) = (
             self._learner[k],
             (self._buffers[f"{name} {k}"] for name in ("choice", "value", "value by holding")),
         )
         columns = street.columns(j, boards, reach, self._no_choice, False)
-        street.best(j, boards, columns, self._onward(k, values), choice, value)
+        street.best(j, boards, columns, self._onward(k, values), choice, value, bounds)
         street.by_holding(boards, value, out)
         return choice, out
 
@@ -316,14 +339,16 @@ class DeviceCfrBr:
         return out
 
     def _pass_down_choices(
-        self, k: int, j: int, boards: BoardBatch, reach: Any, choice: Any
-    ) -> Any:
-        """Returns the adversary's reach on the next street after its pure choices."""
+        self, k: int, j: int, boards: BoardBatch, reach: Any, choice: Any,
+        bounds: ModelBounds | None,
+    ) -> Any:  # fmt: skip
+        """Returns the adversary's reach on the next street after its choices."""
         link, street = self._links[k], self._learner[k]
         out = self._buffers[f"adversary reach {k}"]
-        street.kernel("down_choice")(
+        more = () if bounds is None else bounds.arguments(j)
+        street.kernel(f"down_choice{j}")(
             (-(-link.starts // THREADS), street.holdings), (THREADS,),
-            (reach, choice, boards.position, link.above, link.mask[j], link.required[j],
-             np.int32(link.starts), out),
+            (reach, choice, boards.position, link.above, link.sequence[j], np.int32(link.starts),
+             out, *more),
         )  # fmt: skip
         return out

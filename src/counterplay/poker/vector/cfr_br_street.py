@@ -50,8 +50,9 @@ Shapes = dict[str, ArrayShape]
 class StreetSize(NamedTuple):
     """The arrays of a seat with `rows` rows on a street; tables of single holdings are in single
     precision. `buckets`: to which regrets are shrunk, 0 if they are not; `model_rows`: of the model
-    that the seat's opponent follows in part, 0 without one; `fixed`: the seat learns nothing.
-    Starts are numbered without the unused lanes."""
+    that is followed in part, 0 without one: by the seat's opponent, whose choices are between the
+    model's bounds if `biased`, or by the seat itself if it is `bounded`. `fixed`: the seat learns
+    nothing. Starts are numbered without the unused lanes."""
 
     street: Street
     rows: int
@@ -59,6 +60,8 @@ class StreetSize(NamedTuple):
     buckets: int = 0
     model_rows: int = 0
     fixed: bool = False
+    biased: bool = False
+    bounded: bool = False
 
     @property
     def used(self) -> np.ndarray:
@@ -90,7 +93,8 @@ class StreetSize(NamedTuple):
     def arrays(self) -> Shapes:
         """All arrays but tables and buffers, by name and player."""
         street, plane = self.street, (self.rows, self.starts)
-        shapes = {"policy": ArrayShape((len(street.player) - 1, *plane))}
+        policy = ArrayShape((len(street.player) - 1, *plane))
+        shapes = {"policy": policy} | ({"played": policy} if self.bounded else {})
         for i in (0, 1):
             shapes[f"payoff {i}"] = ArrayShape((len(street.player), self.starts))
             shapes[f"path {i}"] = ArrayShape((int(street.n_sequences[i]), *plane))
@@ -144,6 +148,25 @@ class ModelSeat(NamedTuple):
     words: Any  # as in `BoardBatch`, with the model's rows
     reach: Any
 
+    def arguments(self, player: int) -> tuple[Any, ...]:
+        """Returns what kernels take of it, as `player`."""
+        return self.words, self.street.path[player], self.reach
+
+
+class ModelBounds(NamedTuple):
+    """A model that bounds the opponent's probabilities at each node, on a street of a device."""
+
+    words: Any  # as in `BoardBatch`, with the model's rows
+    row: Any  # the same
+    bounds: Any  # [nodes - 1, rows, starts]
+
+    def arguments(self, player: int) -> tuple[Any, ...]:
+        """Returns what kernels take of it."""
+        return self.words, self.bounds
+
+
+Model = ModelSeat | ModelBounds | None
+
 
 class CfrBrStreet:
     """The kernels of a street for a seat, and its arrays but for tables."""
@@ -166,6 +189,7 @@ class CfrBrStreet:
             return device.zeros(*shapes[name])
 
         self._policy, self.path = zeros("policy"), [zeros(f"path {i}") for i in (0, 1)]
+        self._played = zeros("played") if size.bounded else self._policy
         if not size.fixed:
             names = [(f"action values {i}", f"own reach {i}") for i in (0, 1)]
             self._collected = [(zeros(values), zeros(reach)) for values, reach in names]
@@ -177,10 +201,13 @@ class CfrBrStreet:
     def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
         return (-(-self.starts // THREADS), y, z), (THREADS,)
 
-    def match_regrets(self, regret: Any, prior: tuple[Any, ...] = ()) -> None:
+    def match_regrets(
+        self, regret: Any, prior: tuple[Any, ...] = (), model: ModelBounds | None = None
+    ) -> None:
         """Fills the policy and the probabilities of action sequences; `prior`: to which regrets are
-        shrunk, the bucket of each row, and the weight."""
-        arguments = (regret, self._policy, *self.path, *prior)
+        shrunk, the bucket of each row, and the weight; `model`: that bounds what is played."""
+        bounds = () if model is None else (self._played, model.row, model.bounds)
+        arguments = (regret, self._policy, *self.path, *prior, *bounds)
         self.kernel("match_regrets")(*self._grid(self.rows), arguments)
 
     def learn_prior(
@@ -216,7 +243,7 @@ class CfrBrStreet:
 
     def columns(
         self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool,
-        model: ModelSeat | None = None,
+        model: Model = None,
     ) -> tuple[Any, ...]:  # fmt: skip
         """Returns the columns of `player` against the seat whose rows these are, as `best` and
         `value` take them; if `pure`, that seat plays `choice`, or it follows a model."""
@@ -231,11 +258,12 @@ class CfrBrStreet:
         self._shapes = [self.size.buffers(i, n_boards, n, 0) for i in (0, 1)]
         by_card, out = self._buffer("by card", player), self._buffer("columns", player)
         seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
+        more = model.arguments(1 - player) if isinstance(model, ModelBounds) else ()
         self.kernel(f"{name}_by_card")(
-            *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card)
+            *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, by_card, *more)
         )
-        self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, by_card, out))
-        if model is not None:
+        self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, by_card, out, *more))
+        if isinstance(model, ModelSeat):
             with_rows = boards._replace(words=model.words)
             out += model.street.columns(player, with_rows, model.reach, choice, False)[0]
         return (out,)
@@ -284,15 +312,13 @@ class CfrBrStreet:
 
     def _class_products(
         self, name: str, player: int, boards: BoardBatch, reach: Any, choice: Any,
-        model: ModelSeat | None,
+        model: Model,
     ) -> tuple[Any, ...]:  # fmt: skip
         """Returns what classes win from holdings at showdowns, and meet at folds."""
         (n_boards, n), columns = boards.words.shape, range_columns(self.street, player)
         width = round_up(n)
-        units = self._units(reach if model is None else reach + model.reach)
-        followed: tuple[Any, ...] = ()
-        if model is not None:
-            followed = (model.words, model.street.path[1 - player], model.reach)
+        units = self._units(reach + model.reach if isinstance(model, ModelSeat) else reach)
+        followed = () if model is None else model.arguments(1 - player)
         shown, all_ = len(columns.showdowns), len(columns.showdowns) + len(columns.folds)
         ranges = self._ranges("ranges", player)
         self.kernel(name)(
@@ -312,12 +338,14 @@ class CfrBrStreet:
 
     def best(
         self, player: int, boards: BoardBatch, columns: tuple[Any, ...], onward: Any, choice: Any,
-        value: Any,
+        value: Any, model: ModelBounds | None,
     ) -> None:  # fmt: skip
         """Fills the choices and values of a best response."""
         n_boards, n = boards.words.shape
+        more = () if model is None else model.arguments(player)
         self.kernel(f"best{player}")(
-            *self._grid(n, n_boards), (*columns, boards.words, *onward, np.int32(n), choice, value)
+            *self._grid(n, n_boards),
+            (*columns, boards.words, *onward, np.int32(n), choice, value, *more),
         )
 
     def value(
@@ -331,7 +359,7 @@ class CfrBrStreet:
             member, first = self._classes.member, self._classes.first_of_row
         self.kernel(f"value{player}")(
             *self._grid(self.rows, self._chunks),
-            (*columns, boards.words, member, first, self._policy, reach, *onward,
+            (*columns, boards.words, member, first, self._played, reach, *onward,
              np.int32(n_boards), np.int32(n), np.int32(self._chunks), *self._collected[player],
              value),
         )  # fmt: skip

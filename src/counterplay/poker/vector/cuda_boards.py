@@ -105,18 +105,22 @@ extern "C" __global__ void down_policy(const float* __restrict__ reach,
     out[(size_t)h * starts_below + s] = row == NO_HOLDING ? 0.f : reach[(size_t)h * STARTS + start]
         * path[((size_t)sequence[s] * ROWS + row) * STARTS + start];
 }
-
-extern "C" __global__ void down_choice(const float* __restrict__ reach,
+"""
+DOWN_CHOICE = r"""
+extern "C" __global__ void down_choice@PLAYER@(const float* __restrict__ reach,
     const u16* __restrict__ choice, const u16* __restrict__ position,
-    const int* __restrict__ above, const int* __restrict__ mask, const int* __restrict__ required,
-    const int starts_below, float* __restrict__ out)
-{   // the same by pure choices
+    const int* __restrict__ above, const int* __restrict__ sequence, const int starts_below,
+    float* __restrict__ out@MORE@)
+{   // the same by the choices of holdings
     const int s = blockIdx.x * blockDim.x + threadIdx.x, h = blockIdx.y;
     if (s >= starts_below) return;
     const int start = above[s], k = position[h];
     float one = 0.f;
-    if (k != NO_HOLDING && (choice[(size_t)k * STARTS + start] & mask[s]) == required[s])
-        one = reach[(size_t)h * STARTS + start];
+    if (k != NO_HOLDING) {
+        const u16* chosen = choice + (size_t)k * STARTS + start;
+@TAKEN@
+        one = taken[sequence[s]] * reach[(size_t)h * STARTS + start];
+    }
     out[(size_t)h * starts_below + s] = one;
 }
 """

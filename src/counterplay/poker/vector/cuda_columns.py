@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from counterplay.core.kernels.device import Device
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.vector.cuda_boards import payoff_by_start, used_starts
+from counterplay.poker.vector.cuda_boards import DOWN_CHOICE, payoff_by_start, used_starts
 from counterplay.poker.vector.cuda_showdowns import (
+    BOUND_ARGUMENTS,
+    BOUND_AT,
     FOLDS,
     MODEL,
     MODEL_ARGUMENTS,
@@ -168,6 +170,44 @@ def choice_masks(street: Street, player: int) -> tuple[list[int], list[int]]:
     return mask, value
 
 
+def bounded(below: Sequence[int], own: Sequence[str]) -> list[str]:
+    """Returns code for `o` of each action below a node: its lower bound, and what the bounds leave
+    times the probability `own`."""
+    left = " - ".join(f"least({c})" for c in below)
+    lines = [f"const float left = fmaxf(1.f - {left}, 0.f);"]
+    pairs = zip(below, own, strict=True)
+    return lines + [f"const float o{c} = least({c}) + left * {p};" for c, p in pairs]
+
+
+def taken_code(street: Street, player: int, at: str, biased: bool = True) -> list[str]:
+    """Returns code for `taken`, the probabilities of a player's own action sequences for a holding
+    that takes the choices `chosen[at]`, between the bounds of a model if `biased`."""
+    masks, values = choice_masks(street, player)
+    lines = [f"const unsigned choices = chosen[{at}];"]
+    if not biased:
+        pairs = zip(masks, values, strict=True)
+        all_ = ", ".join(f"(float)((choices & {mask}) == {value})" for mask, value in pairs)
+        return [*lines, f"const float taken[] = {{{all_}}};"]
+    lines.append(f"float taken[{len(masks)}] = {{1.f}};")
+    for j, k in enumerate(decisions_of(street, player)):
+        below, before = children(street, k), int(street.sequence[player, k])
+        own = [f"(float)((choices >> {BITS * j} & 3) == {a})" for a in range(len(below))]
+        lines += ["{", *bounded(below, own)]
+        for c in below:
+            lines.append(f"taken[{int(street.sequence[player, c])}] = taken[{before}] * o{c};")
+        lines.append("}")
+    return lines
+
+
+def down_source(street: Street, player: int, biased: bool) -> str:
+    """Returns the kernel of a player's reach on the next street after its choices."""
+    code = taken_code(street, player, "0", biased)
+    if biased:
+        code.insert(0, filled(BOUND_AT, ROW="k"))
+    more, taken = BOUND_ARGUMENTS if biased else "", indented(code, 8)
+    return filled(DOWN_CHOICE, PLAYER=player, MORE=more, TAKEN=taken)
+
+
 def spread_source(street: Street) -> str:
     """Returns the kernel of the opponent's reach in every column, times the payoff."""
     lines = []
@@ -190,8 +230,10 @@ def spread_source(street: Street) -> str:
     return filled(SPREAD, SPREAD="\n".join(lines))
 
 
-def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
+def _reach_code(street: Street, other: int, sequence: int, pure: bool, biased: bool) -> str:
     """Returns code for the opponent's reach of holding h, at position k, after its sequence."""
+    if pure and biased:
+        return f"here * taken[{sequence}]"
     if pure:
         masks, values = choice_masks(street, other)
         taken = f"(chosen[(size_t)k * STARTS] & {masks[sequence]}) == {values[sequence]}"
@@ -199,14 +241,18 @@ def _reach_code(street: Street, other: int, sequence: int, pure: bool) -> str:
     return f"here * path[({sequence} * ROWS + ROW(w)) * STARTS + start]"
 
 
-def ranges_source(street: Street, player: int, pure: bool, parts: int, model_rows: int) -> str:
+def ranges_source(
+    street: Street, player: int, pure: bool, parts: int, model_rows: int, biased: bool
+) -> str:
     """Returns the opponent's ranges for a player's values, on the last street; a pure one may
     follow a model in part."""
     columns, lines = range_columns(street, player), []
+    if pure and biased:
+        lines += taken_code(street, 1 - player, "some ? (size_t)k * STARTS : 0")
     for offset, sequences in (("0", columns.showdowns), ("SHOWDOWN_WIDTH", columns.folds)):
         for c, sequence in enumerate(sequences):
-            value = _reach_code(street, 1 - player, sequence, pure)
-            if pure and model_rows:
+            value = _reach_code(street, 1 - player, sequence, pure, biased)
+            if pure and model_rows and not biased:
                 at = f"({sequence} * (size_t){model_rows} + model_at) * STARTS + start"
                 value += f" + followed * model_path[{at}]"
             slot = f"at + {offset} + {c} * COLUMN"
@@ -221,20 +267,28 @@ def ranges_source(street: Street, player: int, pure: bool, parts: int, model_row
             lines.append("}")
     template = PURE_RANGES if pure else POLICY_RANGES
     more, begin = (MODEL_ARGUMENTS, MODEL) if model_rows else ("", "")
+    if biased:
+        more, begin = BOUND_ARGUMENTS, filled(BOUND_AT, ROW="some ? (size_t)b * n + k : 0")
     put = indented(lines, 4)
     return filled(template, PLAYER=player, PUT=put, MODEL_ARGUMENTS=more, MODEL=begin)
 
 
-def folds_source(street: Street, player: int, pure: bool) -> str:
+def folds_source(street: Street, player: int, pure: bool, biased: bool) -> str:
     """Returns the columns of a player's values on a street without showdowns."""
-    folds, sequence = columns_of(street, player).folds, street.sequence[1 - player]
+    folds, sequence, biased = columns_of(street, player).folds, street.sequence, pure and biased
     cases = [
         f"if (column == {j}) total += payoff[(size_t){fold} * STARTS + start]"
-        f" * {_reach_code(street, 1 - player, int(sequence[fold]), pure)};"
+        f" * {_reach_code(street, 1 - player, int(sequence[1 - player, fold]), pure, biased)};"
         for j, fold in enumerate(folds)
     ]
-    name, by_column = f"{'pure' if pure else 'policy'}_columns{player}", indented(cases, 4)
-    return filled(FOLDS, NAME=name, CARDS=N_CARDS, COLUMNS=len(folds), BY_COLUMN=by_column)
+    name, more = f"{'pure' if pure else 'policy'}_columns{player}", ""
+    if biased:
+        more, at = BOUND_ARGUMENTS, filled(BOUND_AT, ROW="k")
+        cases = [at, *taken_code(street, 1 - player, "(size_t)k * STARTS"), *cases]
+    by_column = indented(cases, 4)
+    return filled(
+        FOLDS, NAME=name, CARDS=N_CARDS, COLUMNS=len(folds), BY_COLUMN=by_column, MORE=more
+    )
 
 
 class Products(NamedTuple):

@@ -36,6 +36,13 @@ RESTRICTED_ARGUMENTS = """,
     const float* __restrict__ trust, const int restricted, const int per_hand"""
 RESTRICTED = "    if (per_hand) path2[at] = 1.f;\n"
 
+#: The adversary's in the trunk, between the lower bounds of a model.
+BOUNDED_ARGUMENTS = """,
+    float* __restrict__ own, const u16* __restrict__ model_row, const float* __restrict__ bounds"""
+BOUNDED = r"""    const bool live = model_row[row] != NO_HOLDING;
+    const size_t bound_at = (live ? (size_t)model_row[row] * STARTS : 0) + start;
+"""
+
 #: Regrets of the adversary in the trunk are shrunk to the mean regrets of buckets (`adversary.py`).
 PRIOR_ARGUMENTS = """,
     const float* __restrict__ prior, const u16* __restrict__ bucket, const float visits"""
@@ -75,7 +82,7 @@ BEST = r"""
 extern "C" __global__ void best@PLAYER@(@ARGUMENTS@,
     const unsigned* __restrict__ words, const float* __restrict__ below,
     const int* __restrict__ below_start, const int starts_below, const float scale, const int n,
-    u16* __restrict__ choice, float* __restrict__ value)
+    u16* __restrict__ choice, float* __restrict__ value@MORE@)
 {   // the maximum at the player's nodes: value[board][k][start], and the action that attains it
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, b = blockIdx.z;
     if (start >= STARTS) return;

@@ -319,12 +319,21 @@ MODEL = r"""    const size_t model_at = some ? ROW(model_words[(size_t)b * n + k
         : 0.f;
 """
 
+#: Lower bounds of its probabilities: by node and row of the model (`adversary.py`).
+BOUNDS = r"""
+#define BOUND_PLANE ((size_t)@MODEL_ROWS@ * STARTS)
+#define least(node) bounds[((node) - 1) * BOUND_PLANE + bound_at]
+"""
+BOUND_ARGUMENTS = """,
+    const unsigned* __restrict__ model_words, const float* __restrict__ bounds"""
+BOUND_AT = "    const size_t bound_at = ROW(model_words[@ROW@]) * STARTS + start;\n"
+
 #: Columns of a street without showdowns.
 FOLDS = r"""
 extern "C" __global__ void @NAME@_by_card(const unsigned* __restrict__ words,
     const u16* __restrict__ position, const float* __restrict__ path,
     const u16* __restrict__ choice, const float* __restrict__ reach,
-    const float* __restrict__ payoff, const int n, float* __restrict__ by_card)
+    const float* __restrict__ payoff, const int n, float* __restrict__ by_card@MORE@)
 {   // by_card[column][card][start]: the opponent's reach of holdings with a card, times the payoff
     const int start = blockIdx.x * blockDim.x + threadIdx.x, card = blockIdx.y, column = blockIdx.z;
     if (start >= STARTS) return;
@@ -346,7 +355,7 @@ extern "C" __global__ void @NAME@_by_card(const unsigned* __restrict__ words,
 extern "C" __global__ void @NAME@(const unsigned* __restrict__ words,
     const float* __restrict__ path, const u16* __restrict__ choice,
     const float* __restrict__ reach, const float* __restrict__ payoff, const int n,
-    const float* __restrict__ by_card, float* __restrict__ out)
+    const float* __restrict__ by_card, float* __restrict__ out@MORE@)
 {   // out[k][column][start] on a street without showdowns
     const int start = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y, column = blockIdx.z;
     if (start >= STARTS) return;

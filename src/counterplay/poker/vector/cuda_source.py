@@ -1,9 +1,8 @@
-"""CUDA source of a traversal: the betting of a street as straight-line code, by what seats do.
+"""CUDA source of a traversal, by what seats do.
 
-One generator for each thing a node does, whoever calls it: `match_code` (a learner's policy, also
-restricted to a model or with shrunk regrets), `tree_code` (values by a policy, or of a best
-response) and `advantages` (the update of a learner). Three sources are put together from them and
-from the kernels of `cuda_nodes.py`, `cuda_showdowns.py` and `cuda_boards.py`:
+`cuda_betting.py` has one generator for each thing a node does, whoever calls it. Three sources are
+put together from them and from the kernels of `cuda_nodes.py`, `cuda_showdowns.py` and
+`cuda_boards.py`:
 
 | source | seats | holdings |
 |---|---|---|
@@ -14,9 +13,16 @@ from the kernels of `cuda_nodes.py`, `cuda_showdowns.py` and `cuda_boards.py`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.vector.cuda_betting import (
+    advantages,
+    match_code,
+    tree_code,
+    tree_of_terminals,
+    update_source,
+)
 from counterplay.poker.vector.cuda_boards import BY_HOLDING, DOWN, EXACT_BOARDS, PASS_REACH, WORDS
 from counterplay.poker.vector.cuda_columns import (
     BITS,
@@ -25,6 +31,7 @@ from counterplay.poker.vector.cuda_columns import (
     children,
     columns_of,
     decisions_of,
+    down_source,
     filled,
     folds_source,
     indented,
@@ -33,10 +40,11 @@ from counterplay.poker.vector.cuda_columns import (
     round_up,
     spread_source,
     stake_code,
-    terminal_code,
 )
 from counterplay.poker.vector.cuda_nodes import (
     BEST,
+    BOUNDED,
+    BOUNDED_ARGUMENTS,
     EACH_CLASS,
     EACH_HOLDING,
     EXACT_UP,
@@ -49,10 +57,12 @@ from counterplay.poker.vector.cuda_nodes import (
     RESTRICTED_ARGUMENTS,
     STREET,
     UP,
-    UPDATE,
     VALUE,
 )
 from counterplay.poker.vector.cuda_showdowns import (
+    BOUND_ARGUMENTS,
+    BOUND_AT,
+    BOUNDS,
     CLASS_COLUMNS_ARGUMENTS,
     EXACT_SHOWDOWNS,
     FOLD_COLUMNS,
@@ -69,145 +79,6 @@ from counterplay.poker.vector.cuda_showdowns import (
 from counterplay.poker.vector.public_tree import Street
 
 CHUNK = 32  # holdings whose largest reach a thread finds
-Code = Callable[[int], str]  # for a node
-
-
-# --- what a node does
-
-
-def match_code(
-    street: Street, nodes: Iterable[int], regret: Code, restricted: bool = False
-) -> list[str]:
-    """Returns regret matching at `nodes`, and the paths of the players' own sequences.
-    `restricted`: to a model, per hand, when `path2` is the model's path, or at each node with its
-    confidence."""
-    lines = []
-    for k in nodes:
-        below, actor = children(street, k), int(street.player[k])
-        before = int(street.sequence[actor, k])
-        lines.append("{")
-        lines += [f"const float r{c} = fmax({regret(c)}, 0.0);" for c in below]
-        lines += [
-            f"const float total = {' + '.join(f'r{c}' for c in below)};",
-            "const float scale = total > 0.f ? 1.f / total : 0.f;",
-            f"const float even = total > 0.f ? 0.f : 1.f / {len(below)};",
-        ]
-        for c in below:
-            plane, after = f"{c - 1} * PLANE + at", int(street.sequence[actor, c])
-            step = f"path{{0}}[{after} * PLANE + at] = path{{0}}[{before} * PLANE + at] * {{1}};"
-            lines += [f"const float p{c} = r{c} * scale + even;", f"policy[{plane}] = p{c};"]
-            if not restricted:
-                lines.append(step.format(actor, f"p{c}"))
-                continue
-            lines += [
-                f"float o{c} = p{c};",
-                f"if (restricted == {actor} && !per_hand) {{",
-                f"    const float t{c} = trust[{plane}];",
-                f"    o{c} = t{c} * fixed[{plane}] + (1.f - t{c}) * p{c};",
-                "}",
-                f"own[{plane}] = o{c};",
-                step.format(actor, f"o{c}"),
-                f"if (restricted == {actor} && per_hand)",
-                "    " + step.format(2, f"fixed[{plane}]"),
-            ]
-        lines.append("}")
-    return lines
-
-
-def tree_code(
-    street: Street,
-    player: int,
-    own: Callable[[int], str] | None,
-    onward: Callable[[int], str],
-) -> list[str]:
-    """Returns the betting of a street as straight-line code for `v0`, the value at its start, from
-    the columns `showdown(j)`, `fold(j)` and `both(j)` of a holding. `own`: the player's probability
-    of the action that leads to a node; None for a best response. `onward`: the value after an
-    onward end."""
-    columns = columns_of(street, player)
-    terminal = {k: f"showdown({j})" for j, k in enumerate(columns.showdowns)}
-    for j, k in enumerate(columns.folds):
-        terminal[k] = f"{'-' if street.folded[k] == player else ''}fold({j})"
-    for j, (k, fold) in enumerate(columns.both):
-        terminal |= {k: f"both({j})", fold: ""}
-    after = {int(k): e for e, k in enumerate(street.onward)}
-    lines = []
-    for k in reversed(range(len(street.player))):
-        below = [c for c in children(street, k) if terminal.get(c) != ""]
-        if terminal.get(k) == "":
-            continue
-        if k in terminal:
-            value = terminal[k]
-        elif k in after:
-            value = onward(after[k])
-        elif street.player[k] != player:
-            value = " + ".join(f"v{c}" for c in below)
-        elif own is None:
-            value = f"v{below[0]}"
-            for c in below[1:]:
-                value = f"fmaxf({value}, v{c})"
-        else:
-            value = " + ".join(f"{own(c)} * v{c}" for c in below)
-        lines.append(f"const float v{k} = {value};")
-    return lines
-
-
-def tree_of_terminals(
-    street: Street, player: int, own: Callable[[int], str] | None, onward: Callable[[int], str],
-    of_class: bool = False,
-) -> list[str]:  # fmt: skip
-    """Returns `tree_code` with the values of terminals from products with ranges."""
-    terminals, lines = terminal_code(street, player, of_class), []
-    for line in tree_code(street, player, own, onward):
-        line = line.replace("-fold(", "fold(")  # payoffs have their sign here
-        for name, code in terminals.items():
-            line = line.replace(f" {name}", f" {code}")
-        lines.append(line)
-    return lines
-
-
-def advantages(
-    street: Street, player: int, value: Code, before: Sequence[str], each: Sequence[str]
-) -> list[str]:
-    """Returns code that computes `mean`, the value of each of a player's nodes by its policy, from
-    the values of actions. Then comes `before` for the node, with its {path} and {first} plane, and
-    `each` for every action, with its {value}, {plane} and {number}."""
-    lines, numbers = [], action_numbers(street, player)
-    for k in decisions_of(street, player):
-        below = children(street, k)
-        mean = " + ".join(f"policy[{c - 1} * PLANE + at] * {value(c)}" for c in below)
-        first, path = (
-            f"{below[0] - 1} * PLANE + at",
-            f"{int(street.sequence[player, k])} * PLANE + at",
-        )
-        lines.append(f"mean = {mean};")
-        lines += [line.format(path=path, first=first) for line in before]
-        for c in below:
-            named = {"value": value(c), "plane": f"{c - 1} * PLANE + at", "number": numbers[c]}
-            lines += [line.format(**named) for line in each]
-    return lines
-
-
-def _update(street: Street, player: int, restricted: bool) -> str:
-    """Returns the kernel of a learner's tables; `restricted`: to a model at some nodes."""
-    numbers = action_numbers(street, player)
-    before = ["weight = averages * reach * path[{path}];"]
-    if restricted:
-        before.append("free = biased ? regrets * (1.0 - trust[{first}]) : regrets;")
-        each = ["regret[{plane}] += free * ({value} - mean);"]
-        named = ("free", ", const float* __restrict__ trust, const int biased")
-    else:
-        each = [
-            "next = regret[{plane}] + regrets * ({value} - mean);",
-            "regret[{plane}] = plus ? fmax(next, 0.0) : next;",
-        ]
-        named = ("next", ", const int plus")
-    each.append("strategy_sum[{plane}] += weight * policy[{plane}];")
-    code = advantages(street, player, lambda c: f"sum[{numbers[c]}]", before, each)
-    return filled(
-        UPDATE, PLAYER=player, ACTIONS=len(numbers), LOCAL=named[0], ARGUMENTS=named[1],
-        UPDATE=indented(code, 4),
-    )  # fmt: skip
 
 
 # --- public chance sampling
@@ -238,7 +109,7 @@ def public_source(street: Street, starts: int, buckets: int) -> str:
     parts = [WORDS, WIDEN, HALVES, MEETINGS, STREET, match]
     parts += [spread_source(street), PASS_REACH]
     parts += [_public_up(street, player) for player in (0, 1)]
-    parts += [_update(street, player, True) for player in (0, 1)]
+    parts += [update_source(street, player, True) for player in (0, 1)]
     return filled("".join(parts), TABLE="double", STARTS=starts, ROWS=buckets, HOLDINGS=N_HOLDINGS)
 
 
@@ -271,28 +142,28 @@ def exact_source(street: Street, starts: int, rows: int, player: int, best: bool
 
 def cfr_br_source(
     street: Street, starts: int, rows: int, holdings: int, single: bool, parts: int,
-    buckets: int = 0, model_rows: int = 0, fixed: bool = False,
+    buckets: int = 0, model_rows: int = 0, fixed: bool = False, biased: bool = False,
+    bounded_seat: bool = False,
 ) -> str:  # fmt: skip
     """Returns all kernels of a street; `single`: for tables in single precision; `parts`: numbers
     in half precision for each probability of a range, 1 or 2; `buckets`: to which regrets are
     shrunk, 0 if they are not; `model_rows`: of the model that the opponent follows in part, 0 if
-    there is none; `fixed`: only those of a seat that learns nothing."""
+    there is none; `fixed`: only those of a seat that learns nothing; `biased`: the opponent chooses
+    between the model's bounds; `bounded_seat`: so does this seat."""
     nodes = [k for player in (0, 1) for k in decisions_of(street, player)]
     shrunk = " + weight * prior[{} * PRIOR_PLANE + of]" if buckets else ""
 
     def regret(c: int) -> str:
         return f"(double)regret[{c - 1} * PLANE + at]{shrunk.format(c - 1)}"
 
-    begin = (PRIOR_ARGUMENTS, PRIOR) if buckets else ("", "")
-    match = indented(match_code(street, nodes, regret), 4)
-    code = [
-        WORDS,
-        STREET,
-        filled(MATCH, ARGUMENTS=begin[0], BEGIN=begin[1], MATCH=match),
-        BY_HOLDING,
-    ]
-    if buckets:
-        code.insert(2, filled(PRIOR_PLANE, BUCKETS=buckets))
+    more, begin = (PRIOR_ARGUMENTS, PRIOR) if buckets else ("", "")
+    if bounded_seat:
+        more, begin = more + BOUNDED_ARGUMENTS, begin + BOUNDED
+    match = indented(match_code(street, nodes, regret, biased=bounded_seat), 4)
+    code = [WORDS, STREET]
+    code += [filled(PRIOR_PLANE, BUCKETS=buckets)] if buckets else []
+    code += [filled(BOUNDS, MODEL_ROWS=model_rows)] if biased or bounded_seat else []
+    code += [filled(MATCH, ARGUMENTS=more, BEGIN=begin, MATCH=match), BY_HOLDING]
     sizes = {"TABLE": "float" if single else "double", "STARTS": starts, "ROWS": rows}
     code = [filled(part, HOLDINGS=holdings, **sizes) for part in code]
     last = len(street.onward) == 0
@@ -317,24 +188,29 @@ def cfr_br_source(
     for player in (0, 1):
         for pure in (False,) if fixed else (False, True):
             if last and not fixed:
-                code.append(ranges_source(street, player, pure, parts, model_rows))
+                code.append(ranges_source(street, player, pure, parts, model_rows, biased))
             elif not last:
-                code.append(folds_source(street, player, pure))
+                code.append(folds_source(street, player, pure, biased))
         if not fixed:
-            code += [_best(street, player), _value(street, player), _update(street, player, False)]
+            code += [_best(street, player, biased), _value(street, player)]
+            code += [update_source(street, player, False)]
             code += [_learn_prior(street, player)] if buckets else []
+            code += [] if last else [down_source(street, player, biased)]
     return "".join(code if last else [*code, DOWN])
 
 
-def _tree(street: Street, player: int, own: Callable[[int], str] | None) -> list[str]:
+def _tree(
+    street: Street, player: int, own: Callable[[int], str] | None, biased: bool = False
+) -> list[str]:
     """Returns `tree_code` with the columns of the street's kernels."""
 
     def onward(end: int) -> str:
         return f"scale * onward[below_start[{end} * STARTS + start]]"
 
     if len(street.onward) == 0:
-        return tree_of_terminals(street, player, own, onward, own is not None)
-    lines = [line.replace("-fold(", "fold(") for line in tree_code(street, player, own, onward)]
+        return tree_of_terminals(street, player, own, onward, own is not None, biased)
+    code = tree_code(street, player, own, onward, biased)
+    lines = [line.replace("-fold(", "fold(") for line in code]
     macro = "#define column_of(j) column[(size_t)(j) * STARTS]"
     return [macro, *(line.replace("fold(", "column_of(") for line in lines)]
 
@@ -353,7 +229,7 @@ def _learn_prior(street: Street, player: int) -> str:
     )  # fmt: skip
 
 
-def _best(street: Street, player: int) -> str:
+def _best(street: Street, player: int, biased: bool) -> str:
     choices = []
     for j, k in enumerate(decisions_of(street, player)):
         first, *others = children(street, k)
@@ -362,12 +238,15 @@ def _best(street: Street, player: int) -> str:
             choice = f"(v{c} > {best} ? {a} : {choice})"
             best = f"fmaxf({best}, v{c})"
         choices.append(f"choices |= (unsigned)({choice}) << {BITS * j};")
-    code = [*_tree(street, player, None), *choices]
+    code = [*_tree(street, player, None, biased), *choices]
     arguments, find = LAST_COLUMNS_ARGUMENTS, LAST_COLUMNS
     if len(street.onward):
         columns = len(columns_of(street, player).folds)
         arguments, find = FOLD_COLUMNS_ARGUMENTS, filled(FOLD_COLUMNS, COLUMNS=columns)
-    return filled(BEST, PLAYER=player, ARGUMENTS=arguments, FIND=find, TREE=indented(code, 4))
+    more = BOUND_ARGUMENTS if biased else ""
+    find += filled(BOUND_AT, ROW="row") if biased else ""
+    filling = {"PLAYER": player, "ARGUMENTS": arguments, "MORE": more, "FIND": find}
+    return filled(BEST, **filling, TREE=indented(code, 4))
 
 
 def _value(street: Street, player: int) -> str:
