@@ -181,6 +181,10 @@ def test_memory_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     game = spot("QsJh2c5d", 20, stacks=90, bets="33,75,150,allin")
     with pytest.raises(TooLarge, match=r"solving this spot needs about .* GB of memory"):
         cp.solve(game, iterations=1)
+    with pytest.raises(TooLarge, match=r"a strategy of this spot needs about .* GB"):
+        cp.exploitability(game, "uniform")
+    with pytest.raises(TooLarge, match=r"answering these locks needs about .* GB"):
+        cp.respond_to_locks(game, "check check 1")
 
 
 @pytest.mark.parametrize("algorithm", ["pcfr+", "egt", "lp"])

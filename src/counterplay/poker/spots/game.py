@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadParameter, flag, one_of, shown
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.game import Game
@@ -111,6 +112,7 @@ class SpotRules:
         return engine(self.layout, variant, compute, *locked)
 
     def form(self) -> SpotGame:
+        memory.require(self.layout.form_bytes, "a strategy of this spot")
         return spot_game(self.layout)
 
     def labels(self) -> tuple[list[str], list[str]]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.core.base import memory
 from counterplay.core.base.errors import (
     BadParameter,
     BadStrategy,
@@ -81,9 +82,9 @@ class _LockedQuestion:
 
     def __init__(
         self, game: Game, locks: Any, percent: Any, progress: Callable[[str], None], options: Any,
-        solution: Any = None, player: int | None = None,
+        solution: Any = None, player: int | None = None, answers: int = 1,
     ) -> None:  # fmt: skip
-        self.game, self.locked = game, check_locks(game, locks, player)
+        self.game, self.locked = game, check_locks(game, locks, player, answers)
         self.target = positive(percent, "percent") / 100 * game.rules.pot
         self.player, self.progress = 1 - self.locked.player, progress
         self.options = on_all_processors(options)
@@ -136,14 +137,19 @@ class _LockedQuestion:
         return LockedResponse(self.game, self.player, trust, payoff, worst, value, gap, meant)
 
 
-def check_locks(game: Game, locks: Any, player: int | None = None) -> LockedPlayer:
+def check_locks(
+    game: Game, locks: Any, player: int | None = None, answers: int = 1
+) -> LockedPlayer:
     """The player of locks in a spot, to which `player` responds; `BadParameter` names what is wrong
-    with them."""
+    with them. `answers`: how many there will be, which need memory."""
     if not isinstance(game, Game) or not game.can("spots"):
         raise BadParameter("locks are of spots; make one with cp.spot")
     if not game.zero_sum:
         raise BadParameter("the risk of a response is known without rake; leave out rake")
     other = None if player is None else 1 - whole_number(player, 0, 1, "player")
+    layout = game.rules.layout
+    needed = layout.bytes_needed("double") + (answers + 2) * layout.form_bytes
+    memory.require(needed, "answering these locks")
     found = locked_player(game.rules, read_locks(locks), other)
     found.bound(Strategy.uniform(game), 1.0)
     return found
@@ -206,5 +212,6 @@ def lock_frontier(
     if isinstance(trusts, str) or not isinstance(trusts, Collection) or not trusts:
         raise BadParameter(f"trusts: numbers from 0 to 1, as (0.5, 1.0), not {shown(trusts)}")
     checked = [probability(trust, "trusts") for trust in trusts]
-    question = _LockedQuestion(game, locks, percent, progress, options, solution, player)
+    answers = len(checked)
+    question = _LockedQuestion(game, locks, percent, progress, options, solution, player, answers)
     return [question.at(trust) for trust in checked]
