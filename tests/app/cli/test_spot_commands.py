@@ -61,6 +61,8 @@ def test_locks_are_answered(tmp_path: Path) -> None:
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
         ((*SPOT, "--trust", "1"), "they go with --lock"),
         ((*SPOT, "--lock", "none.toml"), "none.toml"),
+        ((*SPOT, "--lock", "bet 10 fold 1", "-o", "trust=1"), "-o trust: with --lock options are"),
+        ((*SPOT, "--lock", "bet 10 fold 1", "--max-risk", "-1"), "--max-risk is percent of"),
         ((*SPOT, "--resume", "run"), "--resume takes everything but the limits"),
     ],
 )

@@ -14,7 +14,7 @@ from counterplay.core.games.locks import read_locks
 from counterplay.core.kernels.device import cupy
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
-from counterplay.poker.spots.device import DeviceSpotRegrets
+from counterplay.poker.spots.device import DeviceSpotRegrets, device_bytes, require_room
 from counterplay.poker.spots.engine import SpotRegrets, biased_form
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.locks import locked_player
@@ -81,3 +81,9 @@ def test_what_cannot_be_is_refused() -> None:
             cp.solve(game, backend="cuda", iterations=1)
     with pytest.raises(CounterplayError, match="leave out threads"):
         cp.solve(game, backend="cuda", threads=2, iterations=1)
+    layout = game.rules.layout
+    needed = device_bytes(layout, "single")
+    assert 8.0 * sum(layout.n_slots) < needed < device_bytes(layout, "double")
+    with pytest.raises(CounterplayError, match=r"^this spot takes about .* GB on the device"):
+        require_room(0.9 * needed, layout, "single")
+    require_room(1.1 * needed, layout, "single")

@@ -26,7 +26,8 @@ def river(**options: Any) -> cp.Game:
     [
         {}, {"bets": "river: 50 | 33,allin", "raises": "none"}, {"limit": True, "bets": 4},
         {"rake": 0.05, "rake_cap": 2.0, "cap": 2, "min_bet": 1.5}, {"cap": None},
-        {"symmetric": False}, {"stacks": (45, 60)}, {"limit": True, "bets": "4", "stacks": None},
+        {"symmetric": False}, {"bets": "33.3333333,Allin"}, {"bets": {"River": "50"}},
+        {"stacks": (45, 60)}, {"limit": True, "bets": "4", "stacks": None},
     ],
 )  # fmt: skip
 def test_its_name_loads_the_same_game(options: dict[str, Any]) -> None:
@@ -101,6 +102,12 @@ def test_a_view_shows_a_decision() -> None:
         cp.spot_view(strategy, "bet 11")
     with pytest.raises(BadParameter, match=r"^board: 'QsJh2c5d9s' is not"):
         cp.spot_view(strategy, "start", "QsJh2c5d9s")
+    assert cp.spot_view(strategy, "Check-BET 10").history == "check-bet 10"
+    for history, board in ((None, ""), ("x" * 10**5, ""), ("start", 3), ("start", "XX")):
+        with pytest.raises(BadParameter, match=r"^(board: |no decision after ).{9,300}$"):
+            cp.spot_view(strategy, history, board)  # type: ignore[arg-type]
+    with pytest.raises(BadStrategy, match="cannot hold 3"):
+        view.at(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +119,9 @@ def test_a_view_shows_a_decision() -> None:
         ({"board": 3}, "board: a text"),
         ({"pot": 0}, "pot must be above 0"),
         ({"pot": float("nan")}, "pot must be a number"),
+        ({"pot": 1e308}, "pot: from 0.001 to 1,000,000,000 chips"),
+        ({"pot": 1e-7}, "pot: from 0.001"), ({"stacks": 1e308}, "stacks: player 1: from 0.001"),
+        ({"board": "Qs" * 100_000}, "board: a card stands twice in .{84}$"),
         ({"stacks": 0}, "stacks: player 1 must be above 0"),
         ({"stacks": (10, 0)}, "stacks: player 2 must be above 0"),
         ({"stacks": None}, "stacks: give"),
@@ -119,6 +129,7 @@ def test_a_view_shows_a_decision() -> None:
         ({"ranges": ("QQ", "")}, "ranges: player 2: .*empty"),
         ({"ranges": ("QQ", "QQ:0")}, "ranges: player 2: the range is empty"),
         ({"ranges": ("QsQh", "AA")}, "ranges: every holding of player 1 shares a card"),
+        ({"ranges": ("QQ:1e-13", "AA:1e-300")}, "ranges: player 1: the largest weight is 1e-13"),
         ({"ranges": ("AhAd", "AhAd")}, "ranges: every holding of one player shares"),
         ({"bets": "0"}, "bets: river: a size is above 0, not 0: it would never end"),
         ({"bets": "-5"}, "bets: river: a size is above 0"),
@@ -127,6 +138,12 @@ def test_a_view_shows_a_decision() -> None:
         ({"bets": "50 | 60 | 70"}, "bets: river: give sizes"),
         ({"bets": "flop: 50"}, "bets: no sizes for the river"),
         ({"bets": "floop: 50"}, "bets: no street 'floop'"),
+        ({"bets": "1e-9"}, "bets: a bet of 2e-10 chips is none"),
+        ({"bets": 1e-9, "limit": True}, "bets: a bet of 1e-09 chips is none"),
+        ({"bets": "1e300", "limit": True}, "bets: river: a size is above 0 and not as large"),
+        ({"bets": "9" * 400}, "bets: river: a size is above 0 and not as large as 9{40}$"),
+        ({"bets": [50, 100]}, "bets: river: give sizes such as '50,100'"),
+        ({"bets": "50,50.00001", "pot": 1e7, "stacks": 1e8}, "bets: two sizes are both called"),
         ({"bets": ",".join(map(str, range(1, 12)))}, "bets: river: 11 sizes"),
         ({"bets": "0.001", "cap": None, "stacks": 1e6}, "bets: the betting tree has more than"),
         ({"cap": -1}, "cap must be"),
@@ -136,7 +153,8 @@ def test_a_view_shows_a_decision() -> None:
         ({"limit": True, "bets": 2, "cap": None}, "cap: limit betting needs"),
         ({"limit": 1}, "limit must be True or False"),
         ({"rake": 1.0}, "rake: a share"), ({"rake_cap": -1}, "rake_cap"),
-        ({"min_bet": -1}, "min_bet"), ({"symmetric": 2}, "symmetric must be"),
+        ({"min_bet": -1}, "min_bet"), ({"min_bet": 1e308}, "min_bet"),
+        ({"symmetric": 2}, "symmetric must be"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(options: dict[str, Any], problem: str) -> None:
@@ -145,11 +163,28 @@ def test_bad_input_is_one_sentence(options: dict[str, Any], problem: str) -> Non
         spot(**(given | {"bets": "50"} | options))
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"backend": "tpu"}, "backend must be one of cpu, cuda"),
+        ({"precision": "half"}, "precision must be one of"),
+        ({"threads": 0}, "threads must be"),
+    ],
+)
+def test_bad_options_are_one_sentence(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CounterplayError, match=f"^{problem}"):
+        cp.solve(river(), iterations=1, **options)
+
+
 def test_memory_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.01")
     game = spot("QsJh2c5d", 20, stacks=90, bets="33,75,150,allin")
     with pytest.raises(TooLarge, match=r"solving this spot needs about .* GB of memory"):
         cp.solve(game, iterations=1)
+    with pytest.raises(TooLarge, match=r"a strategy of this spot needs about .* GB"):
+        cp.exploitability(game, "uniform")
+    with pytest.raises(TooLarge, match=r"answering these locks needs about .* GB"):
+        cp.respond_to_locks(game, "check check 1")
 
 
 @pytest.mark.parametrize("algorithm", ["pcfr+", "egt", "lp"])

@@ -18,7 +18,7 @@ from counterplay.poker.cards.cards import cards
 from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_tables
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.kernels import BEST
-from counterplay.poker.spots.locks import _is_kind, locked_player
+from counterplay.poker.spots.locks import are_of_kind, locked_player
 from tests.support.spots import naive_game, to_naive
 
 RANGES = ("AhKh,QdQc:0.5,JcTc,7h7s,AsKs:0.3", "AdAc:0.7,QhQc,KdJd,9s8s,AhKh,AsKs")
@@ -171,7 +171,7 @@ def test_a_place_is_all_its_histories_and_sizes() -> None:
     ],
 )  # fmt: skip
 def test_kinds_of_hands(kind: str, hand: str, board: str, is_one: bool) -> None:
-    assert _is_kind(kind, cards(hand), cards(board)) == is_one
+    assert are_of_kind(kind, np.array([cards(hand)]), cards(board)).tolist() == [is_one]
 
 
 def test_a_file_about_a_whole_game_has_the_locks_of_a_player_in_a_spot() -> None:
@@ -210,7 +210,11 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ({"lock": []}, r"locks: there is no \[\[lock"),
         ({"locks": []}, "locks: no field 'locks'"),
         ({"at": "bet 11"}, "locks: lock 1: no decision after 'bet 11'"),
-        ({"at": 3}, "locks: lock 1: at is a text"),
+        ({"at": 3}, "locks: lock 1: at is a text"), ({"at": None}, "locks: lock 1: at is a text"),
+        ({"hands": ""}, "locks: lock 1: hands: cannot read ''"),
+        ({"hands": "22"}, "locks: lock 1: hands: '22' are none of the holdings"),
+        ({"hands": "flush draws"}, "locks: lock 1: hands: 'flush draws' are none"),
+        ({"board": "2c5d8sQsJh9h"}, "locks: lock 1: board: .* is not a board of this decision"),
         ({"play": {"raise 1": 1.0}}, "locks: lock 1: no action 'raise 1'"),
         ({"play": {"fold": 0.5}}, "locks: lock 1: the probabilities sum to 0.5"),
         ({"play": {"fold": 2}}, "locks: lock 1: play of fold must be from 0 to 1"),
@@ -243,10 +247,26 @@ def test_bad_questions_are_one_sentence(tmp_path: Path) -> None:
     raked = spot("QsJh2c5d8s", 20, 45, RANGES, "50", rake=0.05)
     with pytest.raises(CounterplayError, match="leave out rake"):
         cp.respond_to_locks(raked, lock)
-    suits = {"lock": [{"at": "check", "hands": "AhKh", "play": {"check": 1}}]}
     alike = spot("QsJsTs5s8s", 20, 45, ("22+", "AK"), "50")
-    with pytest.raises(CounterplayError, match="tells suits apart"):
-        cp.respond_to_locks(alike, suits)
+    for hands in ("AhKh", "AKs,AhKc", " AHKH", "AKo,AdKd"):
+        suits = {"lock": [{"at": "check", "hands": hands, "play": {"check": 1}}]}
+        with pytest.raises(CounterplayError, match="tells suits apart"):
+            cp.respond_to_locks(alike, suits)
+    together = {"at": "check", "hands": "AhKh,AcKc,AdKd", "play": {"check": 1}}
+    assert locked(cp.Strategy.uniform(alike), {"lock": [together]}).game is alike
+    for none in ([], [[]]):
+        with pytest.raises(CounterplayError, match=r"^locks: give at least one, WHERE"):
+            cp.respond_to_locks(river(), none)
+    half = cp.Strategy.uniform(river()).for_player(0)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"trusts": None}, "trusts: numbers"), ({"trusts": ()}, "trusts: numbers"),
+        ({"trusts": 0.5}, "trusts: numbers"), ({"trusts": "0.5"}, "trusts: numbers"),
+        ({"solution": cp.Strategy.uniform("kuhn")}, "a strategy for kuhn cannot play"),
+        ({"solution": half}, "solution: give a strategy of both"), ({"backend": "tpu"}, "backend"),
+    ]  # fmt: skip
+    for options, problem in wrong:
+        with pytest.raises(CounterplayError, match=f"^{problem}"):
+            cp.lock_frontier(river(), lock, **options)
     hands = {"at": "K", "hands": "AA", "play": {"bet": 1}}
     with pytest.raises(CounterplayError, match="hands: kuhn has no such part"):
         locked(cp.Strategy.uniform("kuhn"), {"lock": [hands]})

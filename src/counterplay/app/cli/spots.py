@@ -104,6 +104,7 @@ def spot(
     """
     from counterplay.core.solvers import run as runs
     from counterplay.core.solvers.algorithms import options_of
+    from counterplay.poker.spots.engine import on_all_processors
     from counterplay.poker.spots.view import find_node
 
     if target is not None and not 0 < target < math.inf:
@@ -150,9 +151,7 @@ def spot(
             raise BadParameter(
                 f"{algorithm} does not solve spots in vector form; take dcfr or cfr+"
             )
-        options = opt.read_options(option)
-        if options.get("backend") != "cuda":
-            options = {"threads": "auto"} | options
+        options = on_all_processors(opt.read_options(option))
         find_node(game.rules, at)
         _say_size(game, options)
         work = partial(runs.solve, game, algorithm, folder=folder, **options)
@@ -174,11 +173,18 @@ def _locked(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Responds to locks, and prints payoffs and risks."""
+    from counterplay.core.solvers.algorithms import options_of
     from counterplay.poker.spots.responses import lock_frontier, respond_to_locks
     from counterplay.poker.spots.view import find_node
 
     pot, options = game.rules.pot, opt.read_options(option)
     find_node(game.rules, at)
+    known = options_of("dcfr")
+    for name in options:
+        if name not in known:
+            raise BadParameter(f"-o {name}: with --lock options are {', '.join(known)}")
+    if max_risk is not None and not 0 <= max_risk < math.inf:
+        raise BadParameter(f"--max-risk is percent of the pot, at least 0, not {max_risk:g}")
     if target is not None:
         options["percent"] = target
     if frontier and (trust is not None or max_risk is not None):

@@ -20,7 +20,6 @@ from starlette.routing import Route
 from counterplay.app.web import http
 from counterplay.app.web.catalog import NotFound
 from counterplay.app.web.preparation import Preparations
-from counterplay.core.base import memory
 from counterplay.core.base.errors import BadParameter, Interrupted, flag, real
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
@@ -96,9 +95,7 @@ class SpotService:
         texts = [http.text_field({"lock": one}, "lock") for one in locks]
         if any(text.endswith(".toml") for text in texts):
             raise BadParameter("locks are texts here, such as 'bet 10 fold 0.7'")
-        check_locks(solved.game, texts)
-
-        memory.require(8.0 * len(TRUSTS) * solved.game.n_slots, "answering these locks")
+        check_locks(solved.game, texts, answers=len(TRUSTS))
 
         def work(job: BackgroundJob) -> None:
             seen: dict[str, int] = {}

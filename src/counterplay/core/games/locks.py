@@ -83,7 +83,10 @@ def read_locks(given: Any, where: str = "locks") -> tuple[Lock, ...]:
         return tuple(_lock(row, f"{where}: lock {k}") for k, row in enumerate(rows, 1))
     if not isinstance(given, Iterable):
         raise BadParameter(f"{where}: a lock is {EXAMPLE}, not {shown(given)}")
-    return tuple(lock for one in given for lock in read_locks(one))
+    found = tuple(lock for one in given for lock in read_locks(one, where))
+    if not found:
+        raise BadParameter(f"{where}: give at least one, {EXAMPLE}")
+    return found
 
 
 def parse_lock(text: str) -> Lock:
@@ -97,7 +100,7 @@ def parse_lock(text: str) -> Lock:
     share = _share(words.pop(), "the share of a lock")
     size = 2 if len(words) > 2 and words[-2].lower() in SIZED and _is_number(words[-1]) else 1
     action = " ".join(words[-size:]).lower()
-    return Lock(f"lock {text!r}", " ".join(words[:-size]), {action: share}, trust=trust)
+    return Lock(f"lock {shown(text)}", " ".join(words[:-size]), {action: share}, trust=trust)
 
 
 def _share(word: str, what: str) -> float:
@@ -141,12 +144,11 @@ def _lock(row: Any, where: str) -> Lock:
     total = sum(play.values())
     if total > 1 + ROUNDING or (not in_all and total < 1 - ROUNDING):
         raise BadParameter(f"{where}: the probabilities sum to {total:g}, not 1")
-    texts = {name: row.get(name, default) for name, default in (("hands", None), ("board", ""))}
-    for name, text in (*texts.items(), ("at", row.get("at", 0))):
-        if text is not None and not isinstance(text, str):
+    for name in ("at", "hands", "board"):
+        if (name in row or name == "at") and not isinstance(row.get(name), str):
             raise BadParameter(f"{where}: {name} is a text, not {shown(row.get(name))}")
     trust = probability(row.get("trust", 1.0), f"{where}: trust")
-    return Lock(where, row["at"], play, in_all, trust=trust, **texts)
+    return Lock(where, row["at"], play, in_all, row.get("hands"), row.get("board", ""), trust)
 
 
 def refuse_fields(lock: Lock, game: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, shown
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -25,16 +25,18 @@ HOLDING_CARDS = np.array([(a, b) for b in range(N_CARDS) for a in range(b)], dty
 def card(text: str) -> int:
     """Returns the number of a card: `"As"` -> 51."""
     if len(text) != 2 or text[0].upper() not in RANKS or text[1].lower() not in SUITS:
-        raise BadParameter(f"not a card: {text!r}; write it like As, Td or 2c")
+        raise BadParameter(f"not a card: {shown(text)}; write it like As, Td or 2c")
     return 4 * RANKS.index(text[0].upper()) + SUITS.index(text[1].lower())
 
 
 def cards(text: str) -> list[int]:
     """Returns the numbers of the cards in a text such as `"AsKd 2c"`; each card at most once."""
+    if not isinstance(text, str):
+        raise BadParameter(f"cards are a text such as 'AsKd 2c', not {shown(text)}")
     compact = "".join(text.split())
     numbers = [card(compact[k : k + 2]) for k in range(0, len(compact), 2)]
     if len(set(numbers)) < len(numbers):
-        raise BadParameter(f"a card stands twice in {text!r}")
+        raise BadParameter(f"a card stands twice in {shown(text)}")
     return numbers
 
 

@@ -29,6 +29,7 @@ MOST_BETS = 100  # on one street
 MOST_SIZES = 10
 MOST_ACTIONS = MOST_SIZES + 2
 DEFAULT_CAP = 4
+LEAST, MOST = 1e-3, 1e9  # chips in the pot and in a stack
 DECISION, FOLD, SHOWDOWN, ONWARD = range(4)  # kinds of nodes
 PLAYERS = 2
 
@@ -128,6 +129,8 @@ class _SpotTreeBuilder:
         while k < len(states):
             state = states[k]
             children = _children(self.rules, street, state) if state.kind == DECISION else []
+            labels = [label for label, _ in children]
+            _check_labels(labels, names[k])
             columns["first_child"].append(base + len(states))
             for label, child in children:
                 own = list(sequences[k])
@@ -138,7 +141,7 @@ class _SpotTreeBuilder:
                 parents.append(base + k)
                 sequences.append(own)
                 names.append(f"{names[k]}{'-' if names[k][-1:] not in ('', '/') else ''}{label}")
-            self._add(street, state, names[k], [label for label, _ in children])
+            self._add(street, state, names[k], labels)
             if state.kind == ONWARD:
                 self.starts.append((street + 1, state.paid, f"{names[k]}/", base + k))
             k += 1
@@ -169,6 +172,15 @@ class _SpotTreeBuilder:
         columns["next_segment"].append(-1)
         self.history.append(history)
         self.actions.append(actions)
+
+
+def _check_labels(labels: list[str], history: str) -> None:
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise BadParameter(
+            f"bets: two sizes are both called {twice[0]!r} after {history or 'start'!r}; leave one "
+            f"out"
+        )
 
 
 def _payoffs(rules: SpotBetting, state: _State) -> list[list[float]]:
@@ -214,7 +226,10 @@ def _targets(rules: SpotBetting, street: int, state: _State) -> list[float]:
     for size in sizes:
         above = size if rules.limit or size == ALL_IN else size * pot
         above = max(above, state.last, rules.min_bet)
-        found.add(min(round(facing + above, 6), rules.stack))
+        to = min(round(facing + above, 6), rules.stack)
+        if to <= facing:
+            raise BadParameter(f"bets: a bet of {above:g} chips is none; give larger sizes")
+        found.add(to)
     return sorted(found)
 
 
@@ -222,19 +237,19 @@ def parse_sizes(given: Any, what: str, n_streets: int, limit: bool) -> Any:
     """Returns `sizes[street][player]` from a text or a mapping from streets to texts."""
     streets = STREETS[-n_streets:]
     if isinstance(given, Mapping):
-        by_street = {str(street): text for street, text in given.items()}
+        by_street = {str(street).strip().lower(): text for street, text in given.items()}
     elif isinstance(given, str) and (":" in given or ";" in given):
         by_street = {}
         for part in given.split(";"):
             street, _, text = part.partition(":")
             if part.strip():
-                by_street[street.strip()] = text
+                by_street[street.strip().lower()] = text
     else:
         by_street = dict.fromkeys(streets, given)
     unknown = sorted(set(by_street) - set(STREETS))
     if unknown:
         raise BadParameter(
-            f"{what}: no street {unknown[0]!r}; there are {', '.join(streets)} to be bet on"
+            f"{what}: no street {shown(unknown[0])}; this spot has {', '.join(streets)}"
         )
     missing = [street for street in streets if street not in by_street]
     if missing:
@@ -243,15 +258,15 @@ def parse_sizes(given: Any, what: str, n_streets: int, limit: bool) -> Any:
 
 
 def _by_player(given: Any, what: str, limit: bool) -> tuple[tuple[float, ...], ...]:
-    parts = [str(given)] if isinstance(given, int | float) else given
-    if isinstance(parts, str):
-        parts = parts.split("|")
-    if not isinstance(parts, list | tuple) or not 1 <= len(parts) <= PLAYERS:
+    text = str(given) if isinstance(given, int | float) else given
+    parts = text.split("|") if isinstance(text, str) else text
+    texts = isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts)
+    if not texts or not 1 <= len(parts) <= PLAYERS:
         raise BadParameter(
             f"{what}: give sizes such as '50,100', or '50 | 33,75' for the two players, not "
             f"{shown(given)}"
         )
-    sizes = [_sizes(str(part), what, limit) for part in parts]
+    sizes = [_sizes(part, what, limit) for part in parts]
     return tuple(sizes * (PLAYERS // len(sizes)))
 
 
@@ -269,12 +284,14 @@ def _sizes(text: str, what: str, limit: bool) -> tuple[float, ...]:
             number = float(word)
         except ValueError:
             raise BadParameter(
-                f"{what}: {word!r} is no size; write "
+                f"{what}: {shown(word)} is no size; write "
                 + ("chips, as 2" if limit else "percent of the pot, as 50, or allin")
             ) from None
-        if not 0 < number < ALL_IN:
-            raise BadParameter(f"{what}: a size is above 0, not {word}: it would never end")
-        sizes.append(number if limit else number / 100)
+        if number <= 0:
+            raise BadParameter(f"{what}: a size is above 0, not {word[:40]}: it would never end")
+        if not number < (MOST if limit else ALL_IN):
+            raise BadParameter(f"{what}: a size is above 0 and not as large as {word[:40]}")
+        sizes.append(number if limit else round(number, 9) / 100)
     if len(sizes) > (1 if limit else MOST_SIZES):
         most = "one size" if limit else f"{MOST_SIZES} sizes"
         raise BadParameter(f"{what}: {len(sizes)} sizes; {most} at most")
@@ -285,7 +302,7 @@ def sizes_text(sizes: Any, limit: bool) -> str:
     """Returns a text that `parse_sizes` reads."""
 
     def one(size: float) -> str:
-        return "allin" if size == ALL_IN else f"{size if limit else round(100 * size, 9):g}"
+        return "allin" if size == ALL_IN else f"{size if limit else round(100 * size, 9):.15g}"
 
     texts = []
     for pair in sizes:
@@ -304,14 +321,14 @@ def spot_betting(
     """Returns the checked betting of a spot."""
     if not isinstance(limit, bool):
         raise BadParameter(f"limit must be True or False, not {shown(limit)}")
-    chips = positive(pot, "pot")
+    chips = _chips(pot, "pot")
     if stacks is None and limit:
         stack = ALL_IN
     else:
         pair = stacks if isinstance(stacks, tuple | list) else (stacks, stacks)
         if len(pair) != PLAYERS:
             raise BadParameter(f"stacks: give one number, or one for each player, not {stacks!r}")
-        stack = min(positive(one, f"stacks: player {k}") for k, one in enumerate(pair, 1))
+        stack = min(_chips(one, f"stacks: player {k}") for k, one in enumerate(pair, 1))
     sizes = parse_sizes(bets, "bets", n_streets, limit)
     if limit and raises is not None:
         raise BadParameter("raises: in limit betting a raise is as large as a bet; leave them out")
@@ -327,6 +344,13 @@ def spot_betting(
     if most < 0:
         raise BadParameter(f"rake_cap must be at least 0, not {shown(rake_cap)}")
     least = real(min_bet, "min_bet")
-    if least < 0:
-        raise BadParameter(f"min_bet must be at least 0, not {shown(min_bet)}")
+    if not 0 <= least <= MOST:
+        raise BadParameter(f"min_bet must be from 0 to {MOST:,.0f} chips, not {shown(min_bet)}")
     return SpotBetting(chips, stack, sizes, more, cap, least, limit, share, most)
+
+
+def _chips(value: Any, what: str) -> float:
+    number = positive(value, what)
+    if not LEAST <= number <= MOST:
+        raise BadParameter(f"{what}: from {LEAST:g} to {MOST:,.0f} chips, not {shown(value)}")
+    return number

@@ -25,7 +25,7 @@ from counterplay.poker.spots.kernels import BEST, LEARN, SpotForm, Tables
 from counterplay.poker.spots.layout import SpotLayout
 from counterplay.poker.spots.showdowns import HOLDING, RANK
 
-ROOM = 1.5  # factor on the memory of the tables, for what a traversal needs
+ROOM = 1.2  # factor on the memory of a device
 
 
 class _Dealt(NamedTuple):
@@ -273,12 +273,12 @@ class DeviceSpotRegrets(SpotRegrets):
     ) -> None:  # fmt: skip
         if compute.threads != 1:
             raise BadParameter("with backend=cuda the device does the work; leave out threads")
-        super().__init__(layout, variant, ComputeOptions(precision=compute.precision), form, locked)
-        self._traversal = device = SpotDeviceTraversal(
-            layout, compute.precision, form, library or cupy()
-        )
         if library is None:
-            _require_room(device.xp, layout, compute.precision)
+            library = cupy()
+            free, _ = library.cuda.runtime.memGetInfo()
+            require_room(free, layout, compute.precision)
+        super().__init__(layout, variant, ComputeOptions(precision=compute.precision), form, locked)
+        self._traversal = device = SpotDeviceTraversal(layout, compute.precision, form, library)
         self._working = (device.new_tables(0), device.new_tables(1))
         self._fetched = True
 
@@ -305,12 +305,25 @@ class DeviceSpotRegrets(SpotRegrets):
         self._fetched = True
 
 
-def _require_room(library: Any, layout: SpotLayout, precision: str) -> None:
-    """`BadParameter` where the tables of both players do not fit on the device."""
-    needed = ROOM * 2 * sum(layout.n_slots) * (8 if precision == "double" else 4)
-    free, _ = library.cuda.runtime.memGetInfo()
+def require_room(free: float, layout: SpotLayout, precision: str) -> None:
+    """`BadParameter` where a spot does not fit on a device with so many free bytes."""
+    needed = device_bytes(layout, precision)
     if needed > free:
         raise BadParameter(
             f"this spot takes about {needed / 1e9:.1f} GB on the device, where {free / 1e9:.1f} GB "
             f"are free; give fewer sizes, narrower ranges or precision=single"
         )
+
+
+def device_bytes(layout: SpotLayout, precision: str) -> float:
+    """About the memory of a device that solving takes: the tables, the positions of holdings on all
+    boards, and the values of a segment with the sums of its showdowns."""
+    size, tree, boards = 8 if precision == "double" else 4, layout.tree, len(layout.boards.columns)
+    rivers, nodes = len(layout.sides[0].kernel.ranked), int(np.diff(tree.first_node).max())
+    needed = 2.0 * size * sum(layout.n_slots)
+    for side in layout.sides:
+        cards = side.kernel.cards[:, :2]
+        held = 1 + int(np.bincount(cards.ravel(), minlength=N_CARDS).max())
+        shown = rivers * (len(cards) + N_CARDS * held)
+        needed += 8.0 * (boards * N_CARDS * len(cards) + 6 * shown + 3 * nodes * shown)
+    return ROOM * needed

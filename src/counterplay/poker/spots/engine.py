@@ -9,6 +9,7 @@ order, so the bits do not depend on the number of threads.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -40,6 +41,11 @@ from counterplay.poker.spots.kernels import (
 from counterplay.poker.spots.layout import SpotLayout
 
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
+
+
+def on_all_processors(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a solver, with all processors where they do not say what does the work."""
+    return dict(options) if options.get("backend") == "cuda" else {"threads": "auto", **options}
 
 
 class SpotTraversal:

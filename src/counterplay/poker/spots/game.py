@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, flag, shown
+from counterplay.core.base import memory
+from counterplay.core.base.errors import BadParameter, flag, one_of, shown
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import GAMES, GameSpec
@@ -102,9 +103,8 @@ class SpotRules:
         from counterplay.poker.spots.device import DeviceSpotRegrets
         from counterplay.poker.spots.engine import SpotRegrets, biased_form
 
-        engine = SpotRegrets
-        if compute.backend == "cuda":
-            engine = DeviceSpotRegrets
+        on_device = one_of(compute.backend, ("cpu", "cuda"), "backend") == "cuda"
+        engine = DeviceSpotRegrets if on_device else SpotRegrets
         if problem.restriction is not None:
             biased = biased_form(self.layout, problem.restriction)
             return engine(self.layout, variant, compute, biased, problem.restriction.player)
@@ -112,6 +112,7 @@ class SpotRules:
         return engine(self.layout, variant, compute, *locked)
 
     def form(self) -> SpotGame:
+        memory.require(self.layout.form_bytes, "a strategy of this spot")
         return spot_game(self.layout)
 
     def labels(self) -> tuple[list[str], list[str]]:

@@ -63,10 +63,19 @@ class SpotLayout:
         return np.flatnonzero(acts).tolist()
 
     def bytes_needed(self, precision: str) -> float:
-        """Returns about the memory that solving takes: regrets and averages in a precision, and at
-        the end the strategy in double precision, with what it is made from."""
-        total = sum(self.n_slots)
-        return WORKSPACE * total * (2 * (8 if precision == "double" else 4) + 4 * 8)
+        """Returns about the memory that solving takes: regrets and averages in a precision, the
+        values on the boards of the second street, and at the end the strategy in double precision,
+        with what it is made from."""
+        size, first = 8 if precision == "double" else 4, self.boards.first
+        boards = int(first[2] - first[1]) if len(first) > 2 else 0
+        holdings = max(len(side.holding) for side in self.sides)
+        below = boards * int(self.tree.first_node[1]) * holdings
+        return WORKSPACE * (sum(self.n_slots) * (2 * size + 4 * 8) + below * size)
+
+    @property
+    def form_bytes(self) -> float:
+        """About the memory that the form and a strategy take."""
+        return WORKSPACE * (sum(self.n_slots) * 8 + self.n_infosets * 12)
 
     def blocks(self, player: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
         """Yields a player's nodes, where their slots are among the player's, and how many boards,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.locks import Lock, LockedDecision
@@ -22,13 +22,12 @@ from counterplay.core.games.players import PlayerResolver
 from counterplay.core.responses.locks import lock_model
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.betting.places import SEAT_NAMES, find_place
-from counterplay.poker.cards.cards import cards
-from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, strength
-from counterplay.poker.spots.cards import board_text
+from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, strengths_of_hands
+from counterplay.poker.spots.cards import FULL_BOARD, SpotSide
 from counterplay.poker.spots.columns import INFOSET
 from counterplay.poker.spots.layout import SpotLayout
 from counterplay.poker.spots.ranges import parse_holdings
-from counterplay.poker.spots.view import find_node, node_reach
+from counterplay.poker.spots.view import dealt_after, find_node, node_reach
 
 #: Kinds of hands by their rank on the board, in the order of the evaluator.
 KINDS = (
@@ -43,7 +42,7 @@ class SpotPlayers(PlayerResolver):
     """Resolves players of spots."""
 
     def decisions(self, strategy: Strategy, lock: Lock) -> list[LockedDecision]:
-        rules, found = self.game.rules, []
+        rules, found, chosen = self.game.rules, [], _Chosen(self.game.rules, lock)
         layout: SpotLayout = rules.layout
         nodes = _nodes(rules, lock)
         if not nodes:
@@ -52,10 +51,15 @@ class SpotPlayers(PlayerResolver):
             player = int(layout.tree.player[node])
             first, many = int(layout.form.nodes[node, INFOSET]), len(layout.sides[player].holding)
             for b, dealt in _boards(rules, lock, node):
-                hands = np.flatnonzero(_chosen(rules, player, lock, dealt))
+                hands = np.flatnonzero(chosen.on(player, dealt))
                 if len(hands):
                     reach = node_reach(layout, strategy, node, player, dealt)[hands]
                     found.append(LockedDecision(first + b * many + hands, reach, group))
+        if not found:
+            raise BadParameter(
+                f"{lock.name}: hands: {shown(lock.hands)} are none of the holdings that the player "
+                f"has at {lock.at!r}"
+            )
         return found
 
 
@@ -157,31 +161,25 @@ def _boards(rules: Any, lock: Lock, node: int) -> Iterator[tuple[int, list[int]]
     """The boards of a decision that a lock is for: number on its street, and cards dealt."""
     layout: SpotLayout = rules.layout
     street, n = int(layout.tree.street[node]), len(rules.board)
-    rows = layout.boards.dealt[int(layout.boards.first[street]) :][: int(layout.n_boards[node])]
     wanted = None
     if lock.board:
+        if len(layout.boards.suits) > 1:
+            raise _tells_suits_apart(lock)
         try:
-            wanted = sorted(cards(lock.board))
+            wanted = dealt_after(rules, street, lock.board)
         except BadParameter as error:
-            raise BadParameter(f"{lock.name}: board: {error}") from None
-    single = lock.hands is not None and any(c in "cdhs" for c in lock.hands[1::2])
-    suits = wanted is not None or (single and lock.hands not in _KIND_WORDS)
-    if suits and len(layout.boards.suits) > 1:
-        raise BadParameter(
-            f"{lock.name}: it tells suits apart that this spot treats alike; make the spot with "
-            f"symmetric=False"
-        )
-    found = False
-    for b, row in enumerate(rows):
-        row = row[: n + street].tolist()
-        if wanted is None or sorted(row) == wanted:
-            found = True
-            yield b, row[n:]
-    if not found:
-        raise BadParameter(
-            f"{lock.name}: board: {lock.board!r} is not a board of this decision, which has "
-            f"{n + street} cards and begins with {board_text(rules.board)}"
-        )
+            raise BadParameter(f"{lock.name}: {error}") from None
+    rows = layout.boards.dealt[int(layout.boards.first[street]) :][: int(layout.n_boards[node])]
+    for b, dealt in enumerate(rows[:, n : n + street].tolist()):
+        if wanted in (None, dealt):
+            yield b, dealt
+
+
+def _tells_suits_apart(lock: Lock) -> BadParameter:
+    return BadParameter(
+        f"{lock.name}: it tells suits apart that this spot treats alike; make the spot with "
+        f"symmetric=False"
+    )
 
 
 _KIND_WORDS = {
@@ -189,29 +187,47 @@ _KIND_WORDS = {
 } | {"quads": "quads", "trips": "trips"}
 
 
-def _chosen(rules: Any, player: int, lock: Lock, dealt: list[int]) -> np.ndarray:
-    """bool[holdings]: those of a player that a lock is for."""
-    side = rules.layout.sides[player]
-    if lock.hands is None:
-        return np.ones(len(side.holding), dtype=bool)
-    board = [*rules.board, *dealt]
-    kind = _KIND_WORDS.get(lock.hands.strip().lower())
-    chosen = np.zeros(len(side.holding), dtype=bool)
-    if kind is not None:
-        for h, pair in enumerate(side.kernel.cards[:, :2].tolist()):
-            if not set(pair) & set(board):
-                chosen[h] = _is_kind(kind, pair, board)
-    else:
-        for part in lock.hands.split(","):
-            chosen |= np.isin(side.holding, parse_holdings(part.strip(), f"{lock.name}: hands"))
-    return chosen
+class _Chosen:
+    """The holdings that a lock is for, as bool[holdings] of a player on a board."""
+
+    def __init__(self, rules: Any, lock: Lock) -> None:
+        self._rules, self._lock = rules, lock
+        self._kind = _KIND_WORDS.get((lock.hands or "").strip().lower())
+        self._found: dict[Any, np.ndarray] = {}
+
+    def on(self, player: int, dealt: list[int]) -> np.ndarray:
+        key = (player, *dealt) if self._kind else player
+        if key not in self._found:
+            side = self._rules.layout.sides[player]
+            if self._kind:
+                board = [*self._rules.board, *dealt]
+                self._found[key] = are_of_kind(self._kind, side.kernel.cards[:, :2], board)
+            else:
+                self._found[key] = self._listed(side)
+        return self._found[key]
+
+    def _listed(self, side: SpotSide) -> np.ndarray:
+        chosen = np.ones(len(side.holding), dtype=bool)
+        if self._lock.hands is not None:
+            chosen[:] = False
+            for part in self._lock.hands.split(","):
+                named = parse_holdings(part.strip(), f"{self._lock.name}: hands")
+                chosen |= np.isin(side.holding, named)
+        if (chosen[side.kernel.image] != chosen).any():
+            raise _tells_suits_apart(self._lock)
+        return chosen
 
 
-def _is_kind(kind: str, pair: list[int], board: list[int]) -> bool:
-    """Whether two cards make a kind of hand; a flush draw has four of a suit, with one of its own,
-    before the river."""
+def are_of_kind(kind: str, pairs: np.ndarray, board: list[int]) -> np.ndarray:
+    """bool[n]: whether two cards make a kind of hand on a board, without its cards; a flush draw
+    has four of a suit, with one of its own, before the river."""
+    hands = np.column_stack([pairs, np.tile(board, (len(pairs), 1))]).astype(np.int64)
+    free = ~np.isin(pairs, board).any(axis=1)
     if kind == FLUSH_DRAW:
-        suits = [card % 4 for card in (*pair, *board)]
-        own = {card % 4 for card in pair}
-        return len(board) < 5 and any(suits.count(suit) == 4 for suit in own)
-    return strength([*pair, *board]) >> CATEGORY_SHIFT == KINDS.index(kind)
+        suit = np.arange(4)[:, None]
+        four = (hands[:, None] % 4 == suit).sum(axis=2) == 4
+        own = (pairs[:, None] % 4 == suit).any(axis=2)
+        return np.asarray(free & (four & own).any(axis=1) & (len(board) < FULL_BOARD))
+    found = np.empty(len(hands), dtype=np.int64)
+    strengths_of_hands(hands, np.zeros(4, dtype=np.int64), found)
+    return np.asarray(free & (found >> CATEGORY_SHIFT == KINDS.index(kind)))

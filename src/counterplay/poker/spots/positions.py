@@ -94,6 +94,7 @@ def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
         board, sum(state.paid), ranges=tuple(w / m for w, m in zip(reach, most, strict=True)),
         bets=sizes, limit=True, cap=caps.pop(), symmetric=False,
     )  # fmt: skip
+    memory.require(game.rules.layout.bytes_needed("double"), "solving this position again")
     blueprint = _blueprint(game, tree, codes, node)
     return HoldemPosition(game, betting, blueprint, (most[0], most[1]))
 

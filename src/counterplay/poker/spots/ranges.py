@@ -31,6 +31,7 @@ from counterplay.poker.cards.cards import (
 )
 
 LONGEST = 100_000  # characters of a range
+LEAST = 1e-6  # the largest weight of a range is at least this
 _CLASS = re.compile(rf"([{RANKS}])([{RANKS}])([so]?)")
 _EXACT = re.compile(rf"([{RANKS}][cdhs])([{RANKS}][cdhs])")
 
@@ -54,6 +55,10 @@ def parse_range(given: Any, what: str) -> np.ndarray:
             )
     if not weights.any():
         raise BadParameter(f"{what}: the range is empty")
+    if weights.max() < LEAST:
+        raise BadParameter(
+            f"{what}: the largest weight is {weights.max():g}, below {LEAST:g}; make all larger"
+        )
     return weights
 
 
@@ -138,7 +143,8 @@ def _item(name: str, what: str) -> Iterator[int]:
     last = _CLASS.fullmatch(high) if dash else None
     if first is None or (dash and (last is None or low.endswith("+"))):
         raise BadParameter(
-            f"{what}: cannot read {name!r}; write holdings like QQ, 22+, A2s+, KTo, A5s-A2s or AhKh"
+            f"{what}: cannot read {shown(name)}; write holdings like QQ, 22+, A2s+, KTo, A5s-A2s "
+            f"or AhKh"
         )
     for high_rank, low_rank in _steps(first, last, low.endswith("+"), name, what):
         yield from _class_members(high_rank, low_rank, first[3])

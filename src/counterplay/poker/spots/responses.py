@@ -14,21 +14,36 @@ exploitability at which solving stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, positive, probability, real, whole_number
+from counterplay.core.base import memory
+from counterplay.core.base.errors import (
+    BadParameter,
+    BadStrategy,
+    positive,
+    probability,
+    real,
+    shown,
+    whole_number,
+)
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.locks import read_locks
+from counterplay.core.games.players import players_of
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.run import run_solver
-from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_tables
+from counterplay.poker.spots.engine import (
+    SpotTraversal,
+    biased_form,
+    new_tables,
+    on_all_processors,
+)
 from counterplay.poker.spots.kernels import BEST, SpotForm
 from counterplay.poker.spots.locks import LockedPlayer, locked_player
 
@@ -67,16 +82,21 @@ class _LockedQuestion:
 
     def __init__(
         self, game: Game, locks: Any, percent: Any, progress: Callable[[str], None], options: Any,
-        solution: Strategy | None = None, player: int | None = None,
+        solution: Any = None, player: int | None = None, answers: int = 1,
     ) -> None:  # fmt: skip
-        self.game, self.locked = game, check_locks(game, locks, player)
+        self.game, self.locked = game, check_locks(game, locks, player, answers)
         self.target = positive(percent, "percent") / 100 * game.rules.pot
         self.player, self.progress = 1 - self.locked.player, progress
-        self.options = {"threads": "auto"} | options
+        self.options = on_all_processors(options)
         layout = game.rules.layout
         self.doing = "solving the spot"
-        progress(self.doing)
-        self.solution = solution or self._solve(None)[0]
+        if solution is not None:
+            self.solution = players_of(game).strategy(solution)
+            if self.solution.player is not None:
+                raise BadStrategy("solution: give a strategy of both players")
+        else:
+            progress(self.doing)
+            self.solution = self._solve(None)[0]
         own = self._least(self.solution, layout.form)
         other = self._least(self.solution, layout.form, self.locked.player)
         self.value = (own - other) / 2.0
@@ -117,14 +137,19 @@ class _LockedQuestion:
         return LockedResponse(self.game, self.player, trust, payoff, worst, value, gap, meant)
 
 
-def check_locks(game: Game, locks: Any, player: int | None = None) -> LockedPlayer:
+def check_locks(
+    game: Game, locks: Any, player: int | None = None, answers: int = 1
+) -> LockedPlayer:
     """The player of locks in a spot, to which `player` responds; `BadParameter` names what is wrong
-    with them."""
+    with them. `answers`: how many there will be, which need memory."""
     if not isinstance(game, Game) or not game.can("spots"):
         raise BadParameter("locks are of spots; make one with cp.spot")
     if not game.zero_sum:
         raise BadParameter("the risk of a response is known without rake; leave out rake")
     other = None if player is None else 1 - whole_number(player, 0, 1, "player")
+    layout = game.rules.layout
+    needed = layout.bytes_needed("double") + (answers + 2) * layout.form_bytes
+    memory.require(needed, "answering these locks")
     found = locked_player(game.rules, read_locks(locks), other)
     found.bound(Strategy.uniform(game), 1.0)
     return found
@@ -174,16 +199,19 @@ def respond_to_locks(
 def lock_frontier(
     game: Game,
     locks: Any,
-    trusts: Sequence[float] = DEFAULT_TRUSTS,
+    trusts: Collection[float] = DEFAULT_TRUSTS,
     *,
     percent: float = DEFAULT_PERCENT,
-    solution: Strategy | None = None,
+    solution: Any = None,
     player: int | None = None,
     progress: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> list[LockedResponse]:
     """The responses to locks at several trusts: payoff against risk. `solution`: of the spot, if it
-    is solved already."""
+    is solved already, a strategy or a run."""
+    if isinstance(trusts, str) or not isinstance(trusts, Collection) or not trusts:
+        raise BadParameter(f"trusts: numbers from 0 to 1, as (0.5, 1.0), not {shown(trusts)}")
     checked = [probability(trust, "trusts") for trust in trusts]
-    question = _LockedQuestion(game, locks, percent, progress, options, solution, player)
+    answers = len(checked)
+    question = _LockedQuestion(game, locks, percent, progress, options, solution, player, answers)
     return [question.at(trust) for trust in checked]

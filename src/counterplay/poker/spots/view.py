@@ -148,7 +148,7 @@ def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
     layout: SpotLayout = rules.layout
     node = find_node(rules, history)
     player = int(layout.tree.player[node])
-    dealt = _dealt(rules, int(layout.tree.street[node]), board)
+    dealt = dealt_after(rules, int(layout.tree.street[node]), board)
     policy = policy_at(layout, strategy, node, dealt)
     reach = node_reach(layout, strategy, node, player, dealt)
     side = layout.sides[player]
@@ -162,12 +162,12 @@ def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
 def find_node(rules: Any, history: str) -> int:
     """The decision after a history; `BadParameter` names those that are near."""
     nodes: dict[str, int] = rules.nodes()
-    given = str(history).strip() or START
+    given = history.strip().lower() or START if isinstance(history, str) else shown(history)
     if given in nodes:
         return nodes[given]
     near = [name for name in nodes if name.startswith(given.split("-")[0])] or list(nodes)
     some = ", ".join(repr(name) for name in near[:6])
-    raise BadParameter(f"no decision after {given!r} in this spot; there are {some}, ...")
+    raise BadParameter(f"no decision after {shown(given)} in this spot; there are {some}, ...")
 
 
 def _holding(text: str) -> int:
@@ -192,14 +192,17 @@ def decision_path(layout: SpotLayout, node: int) -> list[tuple[int, int]]:
         node = above
 
 
-def _dealt(rules: Any, street: int, board: str) -> list[int]:
-    """The cards dealt after the spot's own board."""
-    given = cards(board) if board else list(rules.board)
+def dealt_after(rules: Any, street: int, board: str) -> list[int]:
+    """The cards of a board that are dealt after the spot's own, until a street."""
+    try:
+        given = cards(board) if board else list(rules.board)
+    except BadParameter as error:
+        raise BadParameter(f"board: {error}") from None
     n = len(rules.board)
     if sorted(given[:n]) != sorted(rules.board) or len(given) != n + street:
         raise BadParameter(
-            f"board: {board!r} is not the board of this decision; it begins with "
-            f"{board_text(rules.board)} and has {n + street} cards"
+            f"board: {shown(board)} is not a board of this decision, which has {n + street} cards "
+            f"and begins with {board_text(rules.board)}"
         )
     return given[n:]
 
