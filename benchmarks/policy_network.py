@@ -3,8 +3,10 @@ Hold'em; its best responses are computed over all flops.
 
 The network sees ranks and suits of holding and board, how both meet, and the betting; it does not
 tell suits apart. Writes a row of benchmarks/policy_network.csv; `network_seconds` are those within
-the network, `seconds` all, after a small game that compiles the kernels. Run, where PyTorch is
-installed: python -m benchmarks.policy_network [--device cuda] [--layers 3] [--width 128]"""
+the network, `seconds` all, after a small game that compiles the kernels; `processor_seconds` are
+those of all threads, which say on a shared machine what an idle one needs at most. Run, where
+PyTorch is installed: python -m benchmarks.policy_network [--device cuda] [--layers 3] [--width 128]
+On a shared machine OMP_WAIT_POLICY=PASSIVE keeps threads that wait off the processor."""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ OUT = Path(__file__).parent / "policy_network.csv"
 HEADER = ["device", "layers", "width", "parameters", "batch", "calls", "exploitability", "seconds",
           "processor_seconds", "network_seconds"]  # fmt: skip
 GAME = "flop_holdem"
-BATCHES = {"cpu": 64, "cuda": 1_024}  # boards times public nodes
+BATCHES = {"cpu": 16, "cuda": 1_024}  # boards times public nodes
 RANKS, SUITS = 13, 4
 LONGEST = 8  # actions of a hand that the network sees, a place for each of 3
 

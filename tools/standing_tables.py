@@ -1,4 +1,4 @@
-"""Tables of the page on where things stand, and of exams, from committed CSVs of benchmarks/."""
+"""Tables of the page on where things stand, of exams and of networks, from committed CSVs of benchmarks/."""
 
 from __future__ import annotations
 
@@ -90,10 +90,33 @@ def coverage_table() -> str:
     return table([*header, "missed it at any time", "at the end"], lines)
 
 
+def network_table() -> str:
+    """What it took to measure a network in Flop Hold'em."""
+    lines = [
+        [
+            row["device"],
+            f"{row['layers']} of {row['width']}",
+            f"{int(row['calls']):,}",
+            f"{float(row['exploitability']):.4f}",
+            minutes(row["seconds"]),
+            minutes(row["processor_seconds"]),
+        ]
+        for row in _rows("policy_network")
+    ]
+    header = ["device", "layers", "calls", "exploitability, sb/h", "time", "processor time"]
+    return table(header, lines)
+
+
+def minutes(seconds: str) -> str:
+    """Seconds as minutes and seconds."""
+    return "{} min {:02} s".format(*divmod(round(float(seconds)), 60))
+
+
 STANDING = {
     "standing-leduc": leduc_table,
     "standing-values": values_table,
     "standing-exact": exact_table,
     "exam": exam_table,
     "exam-coverage": coverage_table,
+    "policy-network": network_table,
 }

@@ -8,9 +8,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 import counterplay as cp
-from counterplay.core.match.sequences import LEAST, PRIOR, ConfidenceSequence, ControlledSamples
+from counterplay.core.match.sequences import (
+    LEAST,
+    PRIOR,
+    RECENT,
+    ConfidenceSequence,
+    ControlledSamples,
+)
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 PLANNED = 1_500
@@ -22,7 +29,8 @@ def kuhn_payoffs(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 #: Samples of mean 0: normal; few values; mostly nothing, at times a large pot, to one side (as
-#: luck-adjusted payoffs are); of alternating spread.
+#: luck-adjusted payoffs are), at rare times a larger one beside other luck; of alternating
+#: spread, and of one that grows, as of a player who begins quietly.
 SHAPES: dict[str, Draw] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "kuhn": kuhn_payoffs,
@@ -30,7 +38,10 @@ SHAPES: dict[str, Draw] = {
     "exponential": lambda rng, n: rng.exponential(size=n) - 1.0,
     "student": lambda rng, n: rng.standard_t(4.0, size=n),
     "wide": lambda rng, n: 6.0 * rng.exponential(size=n) - 6.0,
+    "rare": lambda rng, n: 5.0 * (rng.random(n) < 0.02) - 0.1 + 0.5 * rng.normal(size=n),
     "spread": lambda rng, n: rng.normal(size=n) * np.where(np.arange(n) % 2 == 0, 0.2, 3.0),
+    "grows": lambda rng, n: rng.normal(size=n) * np.where(np.arange(n) < n // 2, 0.5, 5.0),
+    "grows twice": lambda rng, n: rng.normal(size=n) * 0.3 * 10.0 ** (np.arange(n) * 3 // n / 2),
 }
 
 
@@ -42,6 +53,9 @@ def misses(samples: np.ndarray) -> np.ndarray:
     mean = sums / t
     spread = np.maximum(squares - t * mean**2, 0.0)
     variance = np.maximum(spread / np.maximum(t - 1, 1), (spread + PRIOR) / (t - 1 + PRIOR))
+    before = np.pad(mean, ((0, 0), (1, 0)))[:, :-1]
+    latest = lfilter([1 / RECENT], [1, 1 / RECENT - 1], (samples - before) ** 2, axis=1)
+    variance = variance + (1 - t / n) * np.maximum(latest - variance, 0.0)
     skewness = (cubes / t - 3 * mean * squares / t + 2 * mean**3) / variance**1.5
     relative = np.where(t > factor, factor / t, np.nan)
     half = relative * np.sqrt(variance / (1 - relative**2))
@@ -74,7 +88,11 @@ def test_the_twin_of_the_class() -> None:
         if relative >= 1.0:
             assert math.isinf(found.low)
             continue
-        deviation = part.std(ddof=1)  # above the scale
+        variance = part.var(ddof=1)  # above the scale
+        before = np.concatenate([[0.0], part.cumsum()[:-1] / np.arange(1, t)])
+        weights = (1 - 1 / RECENT) ** np.arange(t)[::-1] / RECENT
+        latest = float(weights @ (part - before) ** 2)
+        deviation = math.sqrt(variance + (1 - t / 200) * max(latest - variance, 0.0))
         half = relative * deviation / math.sqrt(1 - relative**2)
         skewness = ((part - part.mean()) ** 3).mean() / deviation**3
         shift = deviation * skewness * (1 + 2 * relative**2 * t) / (6 * t)

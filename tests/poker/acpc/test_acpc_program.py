@@ -80,6 +80,25 @@ def test_a_silent_program_is_named(tmp_path: Path) -> None:
     assert time.monotonic() - before < 5.0
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("raise SystemExit", "before it ended"),
+        ("while True: connection.sendall(b'# thinking\\r\\n' * 1_000)", "within 0.5 seconds"),
+        ("while True: connection.sendall(b'MATCHSTATE:0:9::Ad|:c\\r\\n')", "within 0.5 seconds"),
+    ],
+)
+def test_a_program_that_dies_or_writes_without_end_is_named(
+    tmp_path: Path, answer: str, says: str
+) -> None:
+    bot = AcpcProgram(program(tmp_path, answer), seconds=0.5)
+    try:
+        with pytest.raises(cp.CounterplayError, match=says):
+            ends(bot, "always-raise", 1)
+    finally:
+        bot.close()
+
+
 def test_a_program_that_ends_or_does_not_speak(tmp_path: Path) -> None:
     for text, says in (
         ("raise SystemExit(3)", "code 3"),

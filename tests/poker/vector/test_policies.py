@@ -84,6 +84,31 @@ class Foreign:
         return np.asarray(self._numbers)
 
 
+class Unreadable(Foreign):
+    """An array without its data, as PyTorch has on the device "meta"."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def cpu(self) -> Foreign:
+        raise NotImplementedError("no data")
+
+
+def test_a_function_may_change_what_it_is_given() -> None:
+    answer, board = network(np), np.array([[0, 5, 10]])
+    states = [cp.view("cc/", "AhKd", "2c3d4h").betting]
+
+    def careless(boards: Any, betting: Any) -> np.ndarray:
+        found: np.ndarray = answer(boards, betting)
+        boards[:] = 51
+        betting.clear()
+        return found
+
+    found = VectorPolicy(careless).ask(board, states)
+    assert np.array_equal(board, [[0, 5, 10]])
+    assert np.array_equal(found, VectorPolicy(answer).ask(board, states))
+
+
 def test_arrays_of_other_libraries_are_taken() -> None:
     answer, states = network(np), [cp.view("", "AhKd").betting]
     policy = VectorPolicy(lambda boards, betting: Foreign(answer(boards, betting)))
@@ -96,6 +121,10 @@ def test_arrays_of_other_libraries_are_taken() -> None:
     [
         (lambda boards, betting: np.ones((len(betting), 3)), "of shape"),
         (lambda boards, betting: "raise", "no array of numbers"),
+        (lambda boards, betting: np.ones((len(betting), N_HOLDINGS, 3), complex), "complex128,"),
+        (lambda boards, betting: np.full((len(betting), N_HOLDINGS, 3), "1"), "type <U1"),
+        (lambda boards, betting: np.broadcast_to(0.0, (10**7, N_HOLDINGS, 3)), "of shape"),
+        (lambda boards, betting: Unreadable(), "no array of numbers"),
         (lambda boards, betting: np.full((len(betting), N_HOLDINGS, 3), np.nan), "must sum to 1"),
         (lambda boards, betting: np.full((len(betting), N_HOLDINGS, 3), 0.4), "must sum to 1"),
         (lambda boards, betting: 1 / 0, "division by zero"),

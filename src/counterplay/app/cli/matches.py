@@ -210,7 +210,7 @@ def _match(
 def _print_several(result: MatchResult, players: list[str], game: Game) -> None:
     """The winnings of each of more than two players."""
     for k, (name, one) in enumerate(zip(players, result.each, strict=True), 1):
-        interval = interval_text(result.of_player(one)) or ", one deal has no interval"
+        interval = interval_text(result.of_player(one)) or ", too few deals for an interval"
         out.print(f"{k}. {name}: {one.mean:+.4f} {game.unit}{interval}")
     facts: dict[str, Any] = {"hands": result.hands, "seed": result.seed}
     facts["duplicate"] = "yes, each deal in all rotations" if result.duplicate else "no"
@@ -218,7 +218,7 @@ def _print_several(result: MatchResult, players: list[str], game: Game) -> None:
 
 
 def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | None) -> None:
-    interval = interval_text(result) or ", one deal has no interval"
+    interval = interval_text(result) or ", too few deals for an interval"
     out.print(f"{a} against {b}: {result.mean:+.4f} {game.unit}{interval}")
     if result.adjusted is not None:
         text = f"luck-adjusted {result.adjusted.mean:+.4f} {game.unit}"

@@ -3,7 +3,8 @@
 The standard error is that of independent samples: of deals, or, where players keep state between
 hands and there are enough of them, of whole sessions. A deal played in both seats is one sample,
 the mean of the two. Where every deal is played once, the mean is that of the two seats, and the
-variance is taken within each seat.
+variance is taken within each seat. Where all of fewer than `LEAST` deals were equal, their spread
+says nothing, and there is no standard error.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.evaluation.estimate import half_width
 from counterplay.core.match.kernels import Tally, merge_tallies
+from counterplay.core.match.sequences import LEAST
 
 #: With this many sessions, the error of players with state is that of their sessions.
 ENOUGH_SESSIONS = 10
@@ -34,7 +36,7 @@ class WithInterval:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean; infinite for a single deal."""
+        """The 95% confidence interval of the mean; infinite for a single deal or few equal ones."""
         half = half_width(self.standard_error, self.degrees)
         return self.mean - half, self.mean + half
 
@@ -72,7 +74,7 @@ class MatchResult(WithInterval, Tabular):
     hands: int  # played; a duplicate deal is two hands
     duplicate: bool  # every deal played twice, seats swapped
     mean: float  # won by `a` per hand, the mean of both seats
-    standard_error: float  # NaN for a single deal
+    standard_error: float  # NaN for a single deal or few equal ones
     by_seat: tuple[float, ...]  # the same as player 1 (in hold'em the dealer), as player 2, ...
     seed: int
     seconds: float
@@ -137,7 +139,7 @@ class MatchResult(WithInterval, Tabular):
     def _won(self, mean: float, standard_error: float) -> str:
         half = half_width(standard_error, self.degrees)
         if not math.isfinite(half):
-            return f"{mean:+.4f} {self.unit} (one deal, no interval)"
+            return f"{mean:+.4f} {self.unit} (too few deals for an interval)"
         return f"{mean:+.4f} ± {half:.4f} {self.unit} (95%)"
 
 
@@ -189,6 +191,8 @@ def _error_of_deals(whole: Tally, rows: list[int]) -> tuple[float, float]:
     degrees = float((n - 1).sum())
     if total > 0:
         degrees = total**2 / float((variances**2 / (n - 1)).sum())
+    elif min(n) < LEAST:
+        return math.nan, 0.0
     return math.sqrt(total) / len(rows), degrees
 
 

@@ -89,11 +89,12 @@ class AcpcProgram(Bot):
         request = Request(line.encode(), self._position, self._hand, view.node, shown)
         end = time.monotonic() + self._seconds
         while True:
-            answer = self._connection.read(max(end - time.monotonic(), 0.0))
+            left = end - time.monotonic()  # also of a program that writes without end
+            answer = self._connection.read(left) if left > 0.0 else b""
             if not answer:
-                raise CounterplayError(
-                    f"{self.name} gave no answer to {line} within {self._seconds:g} seconds"
-                )
+                ended = time.monotonic() < end
+                why = "before it ended" if ended else f"within {self._seconds:g} seconds"
+                raise CounterplayError(f"{self.name} gave no answer to {line} {why}")
             if answer[0] in b"#;":
                 continue
             judged = judge(answer, request)

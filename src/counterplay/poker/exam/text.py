@@ -193,7 +193,9 @@ class TextPlayer:
                 ready = selector.select(max(end - time.monotonic(), 0.0))
                 data = os.read(self._process.stdout.fileno(), 1 << 16) if ready else b""
                 if not data or len(self._rest) > MOST_ANSWER:
-                    why = "ended" if ready else f"gave no answer within {self._seconds:g} seconds"
+                    why = f"gave no answer within {self._seconds:g} seconds"
+                    if ready:
+                        why = f"wrote a line of over {MOST_ANSWER:,} bytes" if data else "ended"
                     raise CounterplayError(
                         f"{self.name} {why}; it answers a line, not an empty one, for each state"
                     )

@@ -101,29 +101,29 @@ class VectorPolicy:
     ) -> np.ndarray:
         """Returns float64[n, 1326, 3]: the checked answer to one call, 0 for holdings that are not
         `possible`, bool[1326], or have a card of the board."""
-        given = _ARRAYS[self._arrays](self._library, boards, self._device)
         with self._lock:
-            answer = call_user_code(self._function, self.name, given, betting)
+            answer = self._call(boards, betting)
             self.calls += 1
             self._report(min(1.0, (self.calls - self._first) / self._total))
         return self._checked(answer, boards, betting, possible)
+
+    def _call(self, boards: np.ndarray, betting: Sequence[Betting]) -> Any:
+        """Asks the function, which may change what it is given."""
+        given = _ARRAYS[self._arrays](self._library, boards.copy(), self._device)
+        return call_user_code(self._function, self.name, given, list(betting))
 
     def _checked(
         self, answer: Any, boards: np.ndarray, betting: Sequence[Betting],
         possible: np.ndarray | None,
     ) -> np.ndarray:  # fmt: skip
+        self._check_shape(getattr(answer, "shape", None), len(betting))  # before it is copied
         try:
             shares, tolerance = _as_numpy(answer)
-        except (TypeError, ValueError):
-            raise BadStrategy(
-                f"{self.name} returned {shown(answer)}, which is no array of numbers"
-            ) from None
-        shape = (len(betting), N_HOLDINGS, len(ACTIONS))
-        if shares.shape != shape:
-            raise BadStrategy(
-                f"{self.name} returned an array of shape {shares.shape} for {len(betting)} boards, "
-                f"not {shape}: a row for each holding with fold, call and raise"
-            )
+        except Exception:  # of whatever library made it
+            kind = getattr(answer, "dtype", None)
+            what = shown(answer) if kind is None else f"an array of type {kind}"
+            raise BadStrategy(f"{self.name} returned {what}, which is no array of numbers") from None
+        self._check_shape(shares.shape, len(betting))
         live = np.ones((len(betting), N_HOLDINGS), dtype=bool)
         for cards in (LOW, HIGH):
             live &= (cards[None, :, None] != boards[:, None, :]).all(axis=2)
@@ -131,6 +131,14 @@ class VectorPolicy:
             live &= possible
         shares = np.where(live[:, :, None], shares, 0.0)
         return self._normalised(shares, live, boards, betting, tolerance)
+
+    def _check_shape(self, found: Any, boards: int) -> None:
+        shape = (boards, N_HOLDINGS, len(ACTIONS))
+        if found is not None and tuple(found) != shape:
+            raise BadStrategy(
+                f"{self.name} returned an array of shape {tuple(found)} for {boards} boards, "
+                f"not {shape}: a row for each holding with fold, call and raise"
+            )
 
     def check_repeats(
         self, boards: np.ndarray, betting: Sequence[Betting], answer: np.ndarray,
@@ -143,8 +151,7 @@ class VectorPolicy:
             if street in self._repeated:
                 return
             self._repeated.add(street)
-            given = _ARRAYS[self._arrays](self._library, boards, self._device)
-            again = call_user_code(self._function, self.name, given, betting)
+            again = self._call(boards, betting)
         difference = np.abs(self._checked(again, boards, betting, possible) - answer)
         if difference.max() > SAME:
             k, h, action = (
@@ -236,7 +243,10 @@ def _as_numpy(answer: Any) -> tuple[np.ndarray, float]:
     for step in ("detach", "cpu", "get"):  # PyTorch: without its graph, off the device; CuPy
         if not isinstance(answer, np.ndarray | dict) and hasattr(answer, step):
             answer = getattr(answer, step)()
-    return np.asarray(answer, dtype=np.float64), TOLERANCES.get(kind, TOLERANCE)
+    numbers = np.asarray(answer)
+    if numbers.dtype.kind in "cOSUmM":  # complex, objects, texts, times
+        raise TypeError
+    return numbers.astype(np.float64), TOLERANCES.get(kind, TOLERANCE)
 
 
 @jit
