@@ -103,6 +103,15 @@ def _naive(bot: Any, hand: HoldemHand, node: int) -> list[float]:
     return [value(first + k, weight) / total + paid for k in range(len(TREE.actions[node]))]
 
 
+def test_each_step_says_where_it_is(bot: Any) -> None:
+    steps = _hand(bot, 0, "ccccrccc").review()["steps"]
+    assert [step["street"] for step in steps] == [
+        street for street in ("preflop", "flop", "turn", "river") for _ in range(2)
+    ]
+    assert [len(step["board"]) for step in steps] == [0, 0, 3, 3, 4, 4, 5, 5]
+    assert steps[-1]["board"] == ["7h", "2s", "Kd", "9s", "3h"]
+
+
 @pytest.mark.parametrize(("seat", "moves"), [(1, "ccrcccc"), (0, "ccccccc")])
 def test_costs_on_the_river_are_those_of_a_naive_twin(bot: Any, seat: int, moves: str) -> None:
     hand = _hand(bot, seat, moves)

@@ -81,6 +81,7 @@ def test_it_knows_the_same_after_a_restart(learner: None, tmp_path: Path) -> Non
     _play(table, 12, lambda keys: rng.randrange(len(keys)))
     again = TableStore(tmp_path, Catalog([])).find(table.name)
     assert len(again.source.bot.inner.memory) == 12
+    assert not again.state()["known"]
     assert again.state()["hand"] == table.state()["hand"]
 
 
@@ -91,6 +92,7 @@ def test_luck_is_taken_out_of_holdem_once_it_is_known(tmp_path: Path) -> None:
     _play(table, 300, lambda keys: rng.randrange(len(keys)))
     table.source.luck.prepare()
     won = table.state()["winnings"]
+    assert table.state()["known"]  # its mixing is taken out too, which the page says
     assert won["adjusted"] is not None
     assert won["adjusted"]["within"] < won["within"]
     apart = won["adjusted"]["mean"] - won["mean"]

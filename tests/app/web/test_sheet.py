@@ -11,7 +11,7 @@ import pytest
 from support.web import Table, served_here
 
 import counterplay as cp
-from counterplay.app.web import sheet
+from counterplay.app.web import exploit, sheet
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.histories.phh import read_phh
@@ -19,6 +19,10 @@ from counterplay.poker.models.tendencies import TendencyCounts
 
 HANDS = Path(__file__).parent.parent.parent / "data" / "v0.1" / "hands.phhs"
 GAME = "holdem(buckets=10)"
+KEPT = """async (key) => {
+  const { kept } = await (await fetch("/api/kept")).json();
+  return kept.some((one) => one.key === key);
+}"""
 
 
 @pytest.fixture
@@ -73,6 +77,40 @@ def test_after_a_sitting(page: Any, tmp_path: Path, quick: None) -> None:
         assert "100%" in _shown(page)["PFR"]
         gone = page.request.get(f"{address}/api/hands/table:..%2F..%2Fetc")
         assert gone.status in (400, 404)
+
+
+@pytest.mark.slow
+def test_a_kept_sheet_has_its_counter_strategy(
+    page: Any, tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened by its link, where nothing was chosen; that of hands which are gone says so."""
+    asked: list[Any] = []
+    monkeypatch.setattr(exploit, "model_frontier", lambda job, *query: asked.append(query))
+    learnt = lambda job, hands, player: (len(hands.hands), player)  # noqa: E731
+    monkeypatch.setattr(exploit, "_learn", learnt)
+    tables = tmp_path / "tables"
+    with served_here(tables, HANDS) as address:
+        page.goto(f"{address}/exploit")
+        page.get_by_label("Hand histories in the served folders").select_option(index=1)
+        page.locator("select.player").select_option("always-raise")
+        page.get_by_role("button", name="Show the tendencies").click()
+        page.wait_for_selector("table.tendencies")
+        key = page.url.partition("job=")[2]
+        page.wait_for_function(KEPT, arg=key)
+    for sources in ([HANDS], []):
+        with served_here(tables, *sources) as address:  # another process
+            page.goto(f"{address}/exploit?job={key}")
+            counter = page.get_by_role("button", name="The counter-strategy, by risk")
+            counter.wait_for()
+            if sources:
+                assert page.locator("select.player").input_value() == "always-raise"
+            counter.click()
+            if sources:
+                page.wait_for_url(lambda url: key not in url)
+                page.wait_for_function("() => !document.querySelector('progress')")
+            else:
+                page.get_by_text("these hands are not here any more").first.wait_for()
+    assert [query[0] for query in asked] == [(60, "always-raise")]
 
 
 def test_who_never_acted_has_no_sheet() -> None:

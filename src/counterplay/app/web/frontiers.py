@@ -1,5 +1,6 @@
 """Frontiers for the exploit page: exact in small games, in hold'em from a sample of flops, or by
-play; and the shipped strategies, whose risk is certified, against an opponent (`CertifiedPlayers`).
+play; the shipped strategies, whose risk is certified, against an opponent (`CertifiedPlayers`); and
+the points of the real frontier that come with the package (`CommittedFrontier`).
 
 By play: the exploitation of a response is what it wins from the model in a match; its
 exploitability is what a counter-strategy wins from it that was trained against it for the same
@@ -27,7 +28,10 @@ HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
 SMALL_SECONDS = 3.0  # of solving for each p
 HANDS = 400_000  # of a match
 PROGRAM_HANDS = 20_000  # with a program
-EXACT, BY_FLOPS, BY_PLAY, CERTIFIED = "exact", "by flops", "by play", "certified"
+EXACT, BY_FLOPS, BY_PLAY = "exact", "by flops", "by play"
+CERTIFIED, COMMITTED = "certified", "committed"
+COMMITTED_HALF = 0.0016  # sb/h, half the 95% interval of what a committed response wins
+MB = 1_000  # in a small bet
 SEATS = 2  # whose sum the library gives, and whose mean the page shows
 
 
@@ -175,3 +179,51 @@ def _played(one: Any, other: Any, hands: int) -> tuple[float, float]:
     match = play_match(open_game(HOLDEM), one, other, hands, luck_adjusted=True)
     result = match.adjusted or match
     return float(result.mean), float(result.interval[1] - result.mean)
+
+
+def committed_models() -> tuple[str, ...]:
+    """The bots of which the package has points of the real frontier."""
+    from counterplay.app.reproduction.fig6_holdem import MODELS
+
+    return MODELS
+
+
+@dataclass(frozen=True)
+class CommittedFrontier:
+    """The points of the real frontier of a bot's model that come with the package: trained on a GPU
+    against an adversary who sees its cards; beside them those whose adversary sees buckets."""
+
+    name: str
+
+    def facts(self) -> dict[str, Any]:
+        """As those of a frontier; a risk without an interval is certified."""
+        from counterplay.app.reproduction.fig6_holdem import ABSTRACT, REAL, committed_points, curve
+
+        found = committed_points()
+        buckets = [[one.risk, one.won / MB] for one in curve(found, ABSTRACT, self.name)]
+        return {
+            "how": COMMITTED,
+            "opponent": f"a model of {self.name}",
+            "unit": "sb/h",
+            "millibets": True,
+            "buckets": buckets,
+            "points": [_committed_facts(one) for one in curve(found, REAL, self.name)],
+        }
+
+
+def _committed_facts(point: Any) -> dict[str, Any]:
+    """One point; the shipped strategy that it is, if it is one."""
+    certified = point.error == 0
+    shipped = (one for one in strategies() if certified and abs(one.mb_per_game - point.risk) < 0.1)
+    name = next((one.name for one in shipped), None)
+    return {
+        "p": float(point.p),
+        "wins": point.won / MB,
+        "wins_within": COMMITTED_HALF,
+        "risks": point.risk / MB,
+        "risks_within": point.error / MB,
+        "exploitability": SEATS * point.risk / MB,
+        "certified": certified,
+        "shipped": name,
+        "strategy": None if name is None else BOT + name,
+    }

@@ -48,6 +48,7 @@ U = TypeVar("U")
 MOST_HELD = 100  # results that are held back for an earlier one
 #: A second signal after so many seconds interrupts at once.
 PATIENCE = 1.0
+LEAST_SHARE = 0.02  # of a job, from which on the time left is estimated
 
 
 class Stop:
@@ -323,23 +324,26 @@ def in_parallel(
 
 @dataclass
 class BackgroundJob:
-    """A job in a thread: its progress, its result, and a way to stop it."""
+    """A job in a thread: its progress, its result, and a way to stop it. `asked`: what it was asked
+    for, for those who follow it."""
 
     key: str
     title: str
+    asked: Any = None
     share: float = 0.0
     what: str = "starting"
     state: str = "running"  # running, done, stopped or failed
     problem: str = ""
     result: Any = None
     started: float = field(default_factory=time.monotonic)
+    reported: float = 0.0  # when it told of its progress last
     seconds: float = 0.0
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def progress(self, share: float, what: str) -> None:
         """Reports progress; raises KeyboardInterrupt after `stop`."""
         self.check()
-        self.share, self.what = share, what
+        self.share, self.what, self.reported = share, what, time.monotonic()
 
     def check(self) -> None:
         if self._stop.is_set():
@@ -349,10 +353,19 @@ class BackgroundJob:
         self._stop.set()
 
     def facts(self) -> dict[str, Any]:
-        names = ("key", "title", "share", "what", "state", "problem")
-        running = self.state == "running"
-        spent = time.monotonic() - self.started if running else self.seconds
-        return {**{name: getattr(self, name) for name in names}, "seconds": spent}
+        """With the seconds so far, and those that are left where they are known."""
+        names = ("key", "title", "asked", "share", "what", "state", "problem")
+        now, running = time.monotonic(), self.state == "running"
+        spent = now - self.started if running else self.seconds
+        left = self._left(now) if running else None
+        return {**{name: getattr(self, name) for name in names}, "seconds": spent, "left": left}
+
+    def _left(self, now: float) -> float | None:
+        """The seconds left if it goes on as fast; None where it has told nothing for longer than
+        until then, since a share that was done before takes no time."""
+        if self.share < LEAST_SHARE or now - self.reported > self.reported - self.started:
+            return None
+        return (now - self.started) * (1.0 / self.share - 1.0)
 
     def run(self, work: Callable[[BackgroundJob], Any]) -> None:
         try:
@@ -377,7 +390,9 @@ class BackgroundJobs:
     def __init__(self) -> None:
         self._jobs: dict[str, BackgroundJob] = {}
 
-    def start(self, title: str, work: Callable[[BackgroundJob], Any]) -> BackgroundJob:
+    def start(
+        self, title: str, work: Callable[[BackgroundJob], Any], asked: Any = None
+    ) -> BackgroundJob:
         """Starts a job; `work` returns the result, or raises `Interrupted` with it if stopped."""
         ended = [key for key, job in self._jobs.items() if job.state != "running"]
         if len(self._jobs) - len(ended) >= self.MOST_RUNNING:
@@ -386,7 +401,7 @@ class BackgroundJobs:
             )
         for key in ended[: max(len(self._jobs) + 1 - self.MOST_LISTED, 0)]:
             del self._jobs[key]
-        job = BackgroundJob(secrets.token_hex(8), title)
+        job = BackgroundJob(secrets.token_hex(8), title, asked)
         self._jobs[job.key] = job
         threading.Thread(target=job.run, args=(work,), daemon=True).start()
         return job

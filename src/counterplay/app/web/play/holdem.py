@@ -113,8 +113,8 @@ class HoldemSource:
 
     def __init__(self, bot: Any, luck: BotLuckAdjustment) -> None:
         self.bot, self.luck = bot, luck
-        self.remembers = not isinstance(bot, TableBot)
-        self._model = None if self.remembers else bot
+        self.known = isinstance(bot, TableBot)
+        self._model = bot if self.known else None
 
     @property
     def word(self) -> str:
@@ -146,7 +146,7 @@ class HoldemSource:
 
     def forget(self) -> None:
         """Restarts the bot's session."""
-        if self.remembers:
+        if not self.known:
             tell_bot(self.bot, "start", _random.randrange(2**60))
 
 
@@ -215,7 +215,7 @@ class HoldemHand:
         for letter in moves:
             if letter not in LETTER or LETTER[letter] not in self._tree.moves[self.node]:
                 raise IllegalMove("the rules do not allow this move")
-            if self._source.remembers and not self.waiting:
+            if not self._source.known and not self.waiting:
                 self._source.bot.act(self.bot_view(self.node))  # only to restore its memory
             self._go(LETTER[letter])
 
@@ -297,7 +297,9 @@ class HoldemHand:
                 numbers, within = self._weighed(node, chosen)
             elif isinstance(bot, TableBot):
                 numbers = list(bot.shares(self.bot_view(node)).values())
-            steps.append(review_step(player, text, labels, chosen, numbers, within))
+            board = [card_text(card) for card in self.cards[4 : 4 + state.on_board]]
+            where = {"street": STREETS[state.round], "board": board}
+            steps.append(review_step(player, text, labels, chosen, numbers, within) | where)
         held = [card_text(card) for card in self.holding(1 - self.seat)]
         return {
             "held": " ".join(held),

@@ -140,6 +140,7 @@ class HandSource(Protocol):
 
     kind: str
     rules: tuple[str, ...]
+    known: bool  # whether the opponent's probabilities are
 
     def new_hand(self, seat: int, deal: Any = None) -> Hand: ...
 
@@ -299,6 +300,7 @@ class PlayTable:
             "title": facts["title"],
             "opponent": facts["opponent_name"],
             "kind": facts["kind"],
+            "known": self.source.known,
             "unit": facts["unit"],
             "version": self.version,
             "hand": self.number,

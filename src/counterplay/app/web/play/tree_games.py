@@ -142,6 +142,7 @@ class TreeGameSource:
     """Deals hands of one game against one strategy."""
 
     kind = "tree"
+    known = True
 
     def __init__(self, game: Any, strategy: Any) -> None:
         self.game, self.strategy = game, strategy

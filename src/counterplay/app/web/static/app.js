@@ -18,8 +18,10 @@ async function open() {
   const address = new URL(location.href);
   const load = PAGES[address.pathname] || PAGES["/play"];
   for (const link of document.querySelectorAll(".bar nav a")) {
-    if (link.getAttribute("href") === address.pathname) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.getAttribute("href") === address.pathname) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   leave();
   unpoint();

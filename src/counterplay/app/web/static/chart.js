@@ -35,7 +35,7 @@ export const short = (value) => {
   return `${sign}${size.toExponential(0).replace("e-", "e−")}`;
 };
 
-// lines: [{ name, points: [[x, y, extra]], marks, thin }]
+// lines: [{ name, points: [[x, y, extra]], marks, thin, tags }]; tags: `extra` beside the point.
 export function chart({ lines, x, y, onpick, picked, label }) {
   const node = h("canvas.chart", { role: "img", "aria-label": label || `${y.name} by ${x.name}` });
   const all = lines.flatMap((line) => line.points);
@@ -125,6 +125,14 @@ export function chart({ lines, x, y, onpick, picked, label }) {
           ctx.arc(px(p[0]), py(p[1]), 5, 0, 7);
           ctx.fill();
         }
+        if (line.tags && p[2]) {
+          const side = px(p[0]) > left + 0.7 * w ? -1 : 1; // off a line that rises
+          ctx.fillStyle = colour("ink");
+          ctx.textAlign = side < 0 ? "right" : "left";
+          ctx.textBaseline = side < 0 ? "bottom" : "top";
+          ctx.fillText(p[2], px(p[0]) + 9 * side, py(p[1]) + 6 * side);
+          ctx.fillStyle = colour(INKS[n % INKS.length]);
+        }
         if (p === picked?.()) {
           ctx.strokeStyle = colour("ink");
           ctx.lineWidth = 2;
@@ -167,5 +175,5 @@ export function chart({ lines, x, y, onpick, picked, label }) {
       const spot = near(event);
       if (spot) onpick(spot.p);
     });
-  return { node, draw, paint };
+  return { node, draw, paint, lines };
 }

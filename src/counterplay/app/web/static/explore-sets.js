@@ -7,6 +7,11 @@ const PATIENCE = 160; // milliseconds after the last key
 const shade = (name) =>
   /^(fold|pass)$/.test(name) ? "fold" : /^(raise|bet)$/.test(name) ? "raise" : "call";
 
+// Where nobody has bet one checks and bets, whatever the library calls it.
+const QUIET = { call: "check", raise: "bet" };
+const word = (row, name) =>
+  row.actions.every((one) => QUIET[one]) ? QUIET[name] : name;
+
 export function sets_view({ asked, body, change }) {
   let data = null;
   let timer = 0;
@@ -82,7 +87,7 @@ export function sets_view({ asked, body, change }) {
     const ghost = row.others ? { left: `${100 * row.others[k]}%` } : null;
     return h(
       "div",
-      h("span", name),
+      h("span", word(row, name)),
       h(
         "span.track",
         h("span.fill", { style: fill }),

@@ -1,11 +1,12 @@
 // The frontier of a job: the curve, a slider for the risk, and what the chosen response changes.
 // What is won and risked is per hand, the mean of the seats, as a match says it.
 import { h, percent, plain, quiet_button, save, show, signed, toggle_button } from "./dom.js";
-import { chart } from "./chart.js";
+import { chart, INKS } from "./chart.js";
 import { save_chart } from "./paint.js";
 
 const BY_PLAY = "by play";
 const CERTIFIED = "certified";
+const COMMITTED = "committed";
 const HOW = {
   "by flops":
     "Estimates from a sample of flops; ± is half a 95% interval, and its upper end counts.",
@@ -17,6 +18,11 @@ const HOW = {
   [CERTIFIED]:
     "The risk is certified: what a best response wins from each, exactly, over every board. What " +
     "is won is estimated by a match; ± is half a 95% interval.",
+  [COMMITTED]:
+    "Points that come with the package, trained on a GPU against an adversary who sees his " +
+    "cards. A risk without ± is certified: exact, over every board. One with ± is estimated from a " +
+    "sample of flops; its upper end counts. What is won is estimated by a match with the model, " +
+    "learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
 };
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
@@ -27,6 +33,7 @@ const label = (point) => point.name || `p = ${point.p}`;
 export function frontier(job, memory) {
   const curve = job.frontier;
   const certified = curve.how === CERTIFIED;
+  const committed = curve.how === COMMITTED;
   const bound = curve.how === BY_PLAY ? "at least " : "";
   const scale = curve.millibets ? MILLIBETS : 1; // of the risk in the picture
   const points = curve.points.map((p) => [scale * p.risks, p.wins, label(p)]);
@@ -99,24 +106,32 @@ export function frontier(job, memory) {
   const unit = `${curve.unit}, mean of the seats`;
   const risk_unit = curve.millibets ? "mb/g, mean of the seats" : unit;
   const ends = () => curve.points.map((p) => [scale * p.risks, p.line]);
-  const responses = () => [
-    { name: "robust responses", points, marks: true },
-    { name: "mixing the ends", points: ends(), thin: true },
-  ];
+  const robust = { name: "robust responses", points, marks: true };
+  const responses = () => [robust, { name: "mixing the ends", points: ends(), thin: true }];
+  // Beside those whose adversary saw buckets, not too far to the right.
+  function real() {
+    const far = 2.5 * Math.max(...points.map((p) => p[0]));
+    const seen = curve.buckets.filter((p) => p[0] <= far);
+    return [
+      { ...robust, name: "adversary sees his cards (real)", tags: true },
+      { name: "adversary sees buckets (abstract)", points: seen, marks: true },
+    ];
+  }
   // Those that nobody beats, and the others by themselves.
   function players() {
     const beaten = (k) => best(safe[k]) !== k;
     const line = { name: "certified players", points: points.filter((_, k) => !beaten(k)) };
     const others = points.filter((_, k) => beaten(k));
-    return [{ ...line, marks: true }, ...others.map((p) => ({ name: "beaten", points: [p] }))];
+    const alone = (p) => ({ name: "beaten", points: [p], tags: true });
+    return [{ ...line, marks: true, tags: true }, ...others.map(alone)];
   }
   const drawn = chart({
     label: "frontier",
-    lines: certified ? players() : responses(),
+    lines: certified ? players() : committed ? real() : responses(),
     x: { name: `at risk${bound && ", at least"} (${risk_unit})`, short: `${bound}at risk` },
     y: { name: `won from ${curve.opponent || "the model"} (${unit})`, short: "won" },
     picked: () => points[best()],
-    onpick: (p) => pick(points.indexOf(p)),
+    onpick: (p) => points.includes(p) && pick(points.indexOf(p)),
   });
 
   function update() {
@@ -126,8 +141,10 @@ export function frontier(job, memory) {
     const fact = (value, text, kind = "") =>
       h("div", h("b", { class: kind }, value), h("span", text));
     const link = (href, text, about) => h("div", h("a.button", { href }, text), h("span", about));
-    const changes = `/explore?s=${curve.points[0].strategy}&t=${chosen.strategy}`;
-    const exactly = certified ? ", certified" : "";
+    const first = curve.points[0].strategy;
+    const changes = `/explore?s=${first}&t=${chosen.strategy}`;
+    const exact = certified || chosen.certified;
+    const exactly = exact ? ", certified" : committed ? ", estimated from flops" : "";
     const seats = `at risk${exactly}, mean of the seats`;
     const sum = `; b1 + b2: ${bound}${plain(chosen.exploitability, 4)} ${curve.unit}`;
     out.textContent = amount(memory.limit);
@@ -138,16 +155,20 @@ export function frontier(job, memory) {
     );
     show(
       facts,
-      chosen.name ? fact(chosen.name, "the player") : fact(chosen.p, "trust p"),
+      chosen.name
+        ? fact(chosen.name, "the player")
+        : fact(chosen.p, chosen.shipped ? `trust p: the player ${chosen.shipped}` : "trust p"),
       fact(
         signed(chosen.wins, 4) + within(chosen.wins_within),
         `${curve.unit} won from ${curve.opponent || "the model"}, mean of the seats`,
         "up",
       ),
       fact(bound + risk_of(chosen), seats + sum),
-      link(changes, "What it changes", "beside the safest response"),
+      first && chosen.strategy
+        ? link(changes, "What it changes", "beside the safest response")
+        : null,
       curve.model ? link(`/explore?s=${curve.model}`, "The model", "in the explorer") : null,
-      chosen.name
+      chosen.name || committed
         ? null
         : h(
             "div",
@@ -170,6 +191,12 @@ export function frontier(job, memory) {
     const half = point.risks_within ? ` ± ${plain(factor * point.risks_within, digits)}` : "";
     return `${plain(factor * point.risks, digits)}${half}${unit || ` ${curve.unit}`}`;
   }
+  const heading = () =>
+    certified
+      ? "Certified players against"
+      : committed
+        ? "The real frontier: a model of"
+        : "The frontier:";
   const stopped = `Stopped; these are the ${points.length} points that were done.`;
   const found = "As far as play has found it: the real risk is at least this.";
   const node = [
@@ -177,7 +204,7 @@ export function frontier(job, memory) {
       "section.panel",
       h(
         "div.row.spread",
-        h("h2", `${certified ? "Certified players against" : "The frontier:"} ${job.title}`),
+        h("h2", `${heading()} ${job.title}`),
         h(
           "span",
           quiet_button("Picture", () => save_chart(drawn, "frontier.png")),
@@ -186,6 +213,7 @@ export function frontier(job, memory) {
       ),
       job.state === "stopped" ? h("p.muted", stopped) : null,
       drawn.node,
+      committed ? legend(drawn.lines) : null,
       HOW[curve.how] ? h("p.muted.small", HOW[curve.how]) : null,
     ),
     h(
@@ -204,14 +232,33 @@ export function frontier(job, memory) {
   return { node, draw: drawn.draw };
 }
 
+// The lines of a chart by their colours.
+const legend = (lines) =>
+  h(
+    "div.legend",
+    lines.map((line, n) =>
+      h("span", h("i", { style: { background: `var(--${INKS[n % INKS.length]})` } }), line.name),
+    ),
+  );
+
 function table(curve, bound) {
-  const half = (within) => (within && curve.points[0].name ? ` ± ${plain(within, 4)}` : "");
+  const committed = curve.how === COMMITTED;
+  const shows = committed || curve.points[0].name;
+  const half = (within) => (within && shows ? ` ± ${plain(within, 4)}` : "");
+  const risk_half = (p) =>
+    committed && p.risks_within ? ` ± ${plain(MILLIBETS * p.risks_within, 0)}` : "";
+  const exact = (p) => (p.certified ? "certified" : "estimated from flops");
   const columns = {
     [curve.points[0].name ? "player" : "p"]: (p) => p.name ?? p.p,
     [`won, ${curve.unit}`]: (p) => signed(p.wins, 4) + half(p.wins_within),
     [`at risk, ${bound}${curve.unit}`]: (p) => plain(p.risks, 4),
-    ...(curve.millibets ? { [`at risk, ${bound}mb/g`]: (p) => plain(MILLIBETS * p.risks, 0) } : {}),
-    ...(curve.how === CERTIFIED ? {} : { "mixing the ends": (p) => signed(p.line, 4) }),
+    ...(curve.millibets
+      ? { [`at risk, ${bound}mb/g`]: (p) => plain(MILLIBETS * p.risks, 0) + risk_half(p) }
+      : {}),
+    ...(committed ? { "the risk is": exact, "comes as": (p) => p.shipped || "–" } : {}),
+    ...(curve.how === CERTIFIED || committed
+      ? {}
+      : { "mixing the ends": (p) => signed(p.line, 4) }),
   };
   const row = (p) =>
     h(

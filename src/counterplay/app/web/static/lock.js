@@ -59,7 +59,11 @@ export function lock_panel({ asked, data, change, named }) {
         : null,
       h("label", "Seconds of solving", seconds),
       h("button.main", { onclick: answer }, "The safe answer to it"),
-      h("p.muted.small", "Over all boards. The answer has a slider for the trust."),
+      h(
+        "p.muted.small",
+        "How often: of the holdings that come there, over all boards; on one board it differs. ",
+        "The answer has a slider for the trust.",
+      ),
       why,
     ),
   );

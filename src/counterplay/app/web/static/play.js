@@ -233,7 +233,7 @@ export async function open(place, query) {
     left_table(tables, query.get("left")),
     h(
       "div.lobby",
-      h("div.stack", list, h("section.panel", rules)),
+      h("div.stack", list, h("section.panel.last", rules)),
       h(
         "div.stack",
         h("section.panel", h("h2", "Against"), foes),

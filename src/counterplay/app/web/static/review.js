@@ -20,7 +20,10 @@ export function review_of(look, opponent, again) {
     h("p.verdict", verdict(look)),
     h(
       "div.steps",
-      look.steps.map((step) => step_of(step, opponent)),
+      look.steps.map((step, k) => [
+        step.street && step.street !== look.steps[k - 1]?.street ? street_of(step) : null,
+        step_of(step, opponent),
+      ]),
     ),
     look.note ? h("p.muted.small", look.note) : null,
     look.learn ? learning(look.learn, again) : null,
@@ -74,6 +77,12 @@ const amount = (value, within) => {
   return value > NOTHING && value < least / 2 ? `less than ${least}` : plain(value, DIGITS);
 };
 
+const street_of = (step) =>
+  h(
+    "div.row.street",
+    h("span", step.street),
+    step.board.map((text) => card(text, "small")),
+  );
 function step_of(step, opponent) {
   const mine = step.who === "you";
   const said = mine ? `You ${bare(step.text)}` : `${opponent} ${step.text}`;

@@ -24,8 +24,8 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     head,
     h(
       "div.two",
-      h("div.stack", h("div", cloth, acts), below),
-      h("div.stack", more, money, back, hands, log, rules),
+      h("div.stack", h("div", cloth, acts), back, below),
+      h("div.stack", more, money, hands, log, rules),
     ),
   );
 
@@ -122,10 +122,11 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       h("dt", name),
       h("dd", known(value) ? `${signed(value.mean, 3)}${half(value.within)}` : "–"),
     ];
+    const mixing = state.known ? " and of the opponent's mixing" : "";
     const about = [
       w.within === null ? null : "± is half of a 95% interval.",
       known(w.adjusted)
-        ? "Luck-adjusted: the luck of the cards and of the opponent's mixing is taken out."
+        ? `Luck-adjusted: the luck of the cards${mixing} is taken out.`
         : null,
     ].filter(Boolean);
     show(
@@ -188,7 +189,8 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     back.hidden = !look;
     if (!look) return;
     const again = () => review(look.hand);
-    show(back, review_of(look, state.opponent, again), replay_of(look, state));
+    const said = h("div", review_of(look, state.opponent, again));
+    show(back, h("div.reviewed", said, replay_of(look, state)));
   }
   // Every finished hand, the last one first; a click replays it with its review.
   function draw_hands() {

@@ -5,15 +5,18 @@ const KINDS = { both: "", dealer: "as dealer", "big blind": "as big blind" };
 const DOES = { fold: "folds", call: "calls", raise: "raises" };
 const QUIET = { fold: "folds", call: "checks", raise: "bets" };
 
-// `counter` is called for the counter-strategy.
+// `counter` is called for the counter-strategy, with what tells a problem.
 export function sheet_of(sheet, counter) {
+  const why = h("p.down", { role: "alert" });
+  const tell = (error) => (why.textContent = error.message);
   return [
     h(
       "section.panel",
       h("h2", sheet.player === "you" ? "Your tendencies" : `Tendencies of ${sheet.player}`),
       h("p", `${grouped(sheet.hands)} hands, ${signed(sheet.won, 3)} sb/h.`),
       leaks_of(sheet.leaks),
-      h("button.main", { onclick: counter }, "The counter-strategy, by risk"),
+      h("button.main", { onclick: () => counter(tell) }, "The counter-strategy, by risk"),
+      why,
     ),
     h(
       "section.panel",
