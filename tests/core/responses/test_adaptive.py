@@ -111,6 +111,17 @@ def test_it_wins_most_of_what_a_best_response_wins() -> None:
         assert not result.duplicate
 
 
+def test_it_finds_out_what_nobody_has_shown_it() -> None:
+    """Against uniform play it must bet to see that bets are called too little, which no equilibrium
+    that passes will ever see."""
+    game = cp.load("kuhn")
+    uniform = cp.Strategy.uniform(game)
+    result = cp.play_match(game, cp.Adaptive(game, portfolio=()), uniform, hands=1_000, seed=1)
+    best = np.mean([cp.best_response(game, uniform, seat).value for seat in (0, 1)])
+    assert result.adjusted is not None
+    assert result.adjusted.mean >= 0.8 * best
+
+
 def test_it_loses_nothing_to_an_equilibrium() -> None:
     game = cp.load("kuhn")
     me = TreeAdaptive(game)
@@ -146,7 +157,7 @@ def test_any_game_with_a_tree(name: str) -> None:
 
 def test_it_plays_in_one_seat_and_against_other_learners() -> None:
     game = cp.load("kuhn")
-    careful = cp.SafePlayer(game, 1, budget=1.0)
+    careful = cp.SafePlayer(game, 1, budget=1.0, every=10)
     result = cp.play_match(game, careful, "uniform", hands=20, seed=1, luck_adjusted=False)
     assert (result.seat, result.hands, careful.hands) == (1, 20, 20)
     both = cp.play_match(game, cp.Adaptive("kuhn"), careful, hands=16, seed=1)
@@ -196,7 +207,7 @@ def test_hidden_cards_are_inferred_as_by_a_naive_em() -> None:
     me = TreeAdaptive(game, portfolio=())
     cp.play_match(game, me, cp.Strategy.random(game, 1), hands=60, seed=3)
     learner: SeatLearner = me.seats[0]
-    learner._learnt[0] = learner._prior * learner._prior_policy
+    learner._learnt[0] = learner._priors[0]
     ends = [end for seat, end in me.memory if seat == 0]
     counts = naive_em(learner, ends)
     learner._infer()
@@ -205,7 +216,7 @@ def test_hidden_cards_are_inferred_as_by_a_naive_em() -> None:
 
 def naive_em(learner: SeatLearner, ends: list[int]) -> np.ndarray:
     """The counts after the same rounds, hand by hand."""
-    prior, terminals = learner._prior * learner._prior_policy, learner._terminals
+    prior, terminals = learner._priors[0], learner._terminals
     counts = prior.copy()
     for _ in range(ROUNDS):
         policy, new = learner._policy(counts), prior.copy()
@@ -225,12 +236,12 @@ def naive_em(learner: SeatLearner, ends: list[int]) -> np.ndarray:
 def test_weights_return_to_the_prior_a_little() -> None:
     posterior = TypePosterior(1)
     for _ in range(200):
-        posterior.add(np.array([0.1, 0.9, 0.1, 0.1]))
+        posterior.add(np.array([0.1, 0.9, 0.1, 0.1, 0.1]))
     assert posterior.weights[1] > 0.99
     assert posterior.weights.min() > 0.0
     assert posterior.weights.sum() == pytest.approx(1.0)
     for _ in range(10):
-        posterior.add(np.array([0.1, 0.1, 0.9, 0.1]))
+        posterior.add(np.array([0.1, 0.1, 0.9, 0.1, 0.1]))
     assert posterior.weights[2] > 0.9
 
 

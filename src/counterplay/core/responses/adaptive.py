@@ -14,12 +14,14 @@ opponent, and k + G is never below 0. So the expected loss of a whole match, aga
 change at any time, is at most the `budget` plus what the equilibrium itself concedes (next to
 nothing where it comes from linear programs).
 
-Hypotheses about the opponent: the equilibrium, the known players, and two learnt models, Dirichlet
-posteriors at every information set with the equilibrium as their prior: of all hands, and of recent
-hands (earlier ones fade). Each predicts every hand before it is seen, with the cards that stay
-hidden summed out, and its weight is multiplied by the likelihood; a share `SWITCH` of all weight
-returns to the prior in every hand, since an opponent may become another (fixed share: Herbster &
-Warmuth 1998). There are no alarms, and nothing is forgotten by mistake.
+Hypotheses about the opponent: the equilibrium, the known players, and three learnt models,
+Dirichlet posteriors at every information set: of all hands and of recent hands (earlier ones fade),
+with the equilibrium as their prior, and of all hands with uniform play as its prior. The last one
+soon predicts somebody without a plan better than the others, and what it believes about decisions
+that were never seen makes the player try them. Each predicts every hand before it is seen, with the
+cards that stay hidden summed out, and its weight is multiplied by the likelihood; a share `SWITCH`
+of all weight returns to the prior in every hand, since an opponent may become another (fixed share:
+Herbster & Warmuth 1998). There are no alarms, and nothing is forgotten by mistake.
 
 The strategy is a restricted Nash response. With weights w the payoff to be maximised is
 
@@ -70,9 +72,10 @@ SWITCH = 1e-3  # share of weight that returns to the prior in every hand
 RECENT = 200.0  # hands after which an earlier hand counts 1/e in the model of recent hands
 HANDS = 20.0  # of a learnt model that is half trusted
 EQUILIBRIUM_SHARE, LEARNT_SHARE = 0.5, 0.1  # prior weights; the known players share the rest
-NAMES = (LEARNT, "recent hands")
+NAMES = (LEARNT, "recent hands", "a player without a plan")
 SURE = 0.5  # the weight from which on the opponent is called by a name
 ROUNDS = 5  # of EM
+UNIFORM_PRIOR = 2.0  # hands: the weight of uniform play in the third learnt model
 MORE = 0.05  # of the hands so far, until the program is solved again
 TRUST = 0.75  # p of the responses of a portfolio
 MOST_SLOTS, ENGINE = 3_000, "pcfr+"
@@ -198,7 +201,11 @@ class SeatLearner(SafePlayer):
         self.trust, self._next = 0.0, 0
         n = int(self._terminals.group.max()) + 1
         self._seen = np.zeros((len(NAMES), n))  # hands by what was observed, of each learnt model
-        self._learnt = np.stack([self._prior * self._prior_policy] * len(NAMES))
+        first = self._other.first
+        uniform = np.repeat(1.0 / np.diff(first), np.diff(first))
+        safe = self._prior * self._prior_policy
+        self._priors = np.stack([safe, safe, UNIFORM_PRIOR * uniform])
+        self._learnt = self._priors.copy()
         super().start(seed)
 
     @property
@@ -233,11 +240,11 @@ class SeatLearner(SafePlayer):
 
     def _infer(self) -> None:
         """Infers the hidden cards of all hands again, by EM from the present models."""
-        terminals, prior = self._terminals, self._prior * self._prior_policy
+        terminals = self._terminals
         reached = np.flatnonzero(self._seen[0][terminals.group] > 0.0)
         group, sequence = terminals.group[reached], terminals.other[terminals.node[reached]]
         plan = np.empty(self._other.n_sequences)
-        for learnt, seen in zip(self._learnt, self._seen, strict=True):
+        for learnt, prior, seen in zip(self._learnt, self._priors, self._seen, strict=True):
             for _ in range(ROUNDS):
                 plan_from_policy(self._other, self._policy(learnt), plan)
                 weight = terminals.chance[reached] * plan[sequence]
