@@ -64,6 +64,7 @@ def test_what_was_learnt_is_told_in_words(learner: None, tmp_path: Path) -> None
     assert learning["hands"] == 65
     assert learning["playing"] in ("the equilibrium", "the response to always-call")
     assert learning["why"]
+    assert learning["advice"].endswith("mb/g or more to somebody who knows it")
     assert any("call" in one["text"] or "check" in one["text"] for one in learning["confirmed"])
     for one in learning["confirmed"]:
         assert ("too few hands" in one["text"]) == (one["share"] is None)

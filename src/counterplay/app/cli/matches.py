@@ -411,7 +411,7 @@ def _state_lines(block: AdaptiveBlock) -> list[str]:
     standing = block.standing
     lines = [f"now plays: {standing.plays}; {standing.why}"]
     if standing.advice:
-        lines.append(f"it says: {standing.advice}")
+        lines.append(f"would do: {standing.advice}")
     if standing.changes:
         lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
     lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]

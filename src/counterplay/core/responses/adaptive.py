@@ -429,8 +429,9 @@ class TreeAdaptive:
             name, weight = likely[0]
             playing = name if weight > SURE and name in self.portfolio.known else LEARNT
         advice = (
-            f"{arm_text(playing)} wins {gain:.4f} {self.game.unit} more than the equilibrium from "
-            f"the opponent as believed, and risks {max(risk, 0.0):.4f} against anybody"
+            f"play {arm_text(playing)}; it wins {gain:.4f} {self.game.unit} more than the "
+            f"equilibrium from the opponent as believed, and risks {max(risk, 0.0):.4f} against "
+            f"anybody"
         )
         found = [text for one in self.seats for text in one.evidence.findings()]
         return Standing(

@@ -30,6 +30,7 @@ from counterplay.poker.adaptive.bandit import GainEstimate
 from counterplay.poker.adaptive.belief import (
     PROBING,
     OpponentBelief,
+    arm_text,
     finding_text,
     spot_beliefs,
 )
@@ -46,6 +47,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
+from counterplay.poker.holdem.bucket_replies import reply_value
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
@@ -163,6 +165,7 @@ class Adaptive(Bot):
         self._known = _records(memory) if memory is not None else []
         self.memory: list[HandRecord] = []  # as the player saw them
         self._bots: list[Any] = []
+        self._risk: tuple[Strategy | None, int] = None, 0  # of a strategy, mb/g
         self.start(0)
 
     def _new_tracker(self) -> OpponentTracker | LearnerTracker:
@@ -273,7 +276,23 @@ class Adaptive(Bot):
             budget=tracker.budget_left,
             changes=tuple(tracker.changes),
             thinking=1e3 * self.seconds / max(len(self.memory), 1),
+            advice=self._advice(),
             estimates=tuple(tracker.estimates),
+        )
+
+    def _advice(self) -> str:
+        """What it does about the opponent, and what that risks; nothing for a learner."""
+        tracker = self.tracker
+        if not isinstance(tracker, OpponentTracker):
+            return ""
+        strategy, playing = tracker.strategies[tracker.playing], tracker.names[tracker.playing]
+        if self._risk[0] is not strategy:
+            won = 1e3 * max(reply_value(self.game, strategy.probabilities), 0.0)
+            self._risk = strategy, round(won / 10.0) * 10
+        answers = "" if tracker.playing == 0 else " in answer to what it has seen"
+        return (
+            f"play {arm_text(playing)}{answers}; it loses about {self._risk[1]:,} mb/g or more to "
+            f"somebody who knows it"
         )
 
     def belief(self) -> OpponentBelief | None:
