@@ -62,7 +62,8 @@ def test_what_was_learnt_is_told_in_words(learner: None, tmp_path: Path) -> None
         time.sleep(0.05)
     learning, belief = bot.learning(), bot.belief_facts()
     assert learning["hands"] == 65
-    assert learning["playing"] in ("the equilibrium", "the response to always-call")
+    fitting = ("the equilibrium", "the response to always-call", "the learnt response")
+    assert learning["playing"] in fitting
     assert learning["why"]
     assert learning["advice"].endswith("mb/g or more to somebody who knows it")
     assert any("call" in one["text"] or "check" in one["text"] for one in learning["confirmed"])
