@@ -175,6 +175,18 @@ def test_the_ends_of_the_range_of_seeds(seed: str, inside: Inside, tmp_path: Pat
     assert [block["hands"] for block in facts["blocks"]] == [1000, 1002]
 
 
+def test_a_learner_plays_any_game_with_a_tree(inside: Inside, tmp_path: Path) -> None:
+    arguments = ("match", "uniform", "--learn", "--game", "kuhn", "-n", "1002")
+    facts = facts_of(inside(tmp_path, *arguments, "--memory", "hands.npz", "--json"))
+    assert [block["hands"] for block in facts["blocks"]] == [1000, 1002]
+    assert (facts["unit"], facts["blocks"][-1]["playing"]) == ("per game", "uniform")
+    known = ("--known", "nobody", "--budget", "2", "--memory", "hands.npz")
+    text = inside(tmp_path, *arguments, *known).stdout
+    assert "now plays: the learnt response" in text
+    assert "against anybody" in text
+    assert "memory written to hands.npz" in text
+
+
 def test_one_deal_leaves_the_interval_open(inside: Inside, tmp_path: Path) -> None:
     """In JSON, which knows no infinity, as null."""
     facts = facts_of(inside(tmp_path, "match", "probe", "uniform", "-n", "2", "--json"))

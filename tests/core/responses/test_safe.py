@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.ends import chances_of_ends
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.sequence import gradient
-from counterplay.core.forms.tree import CHANCE
 from counterplay.core.responses.safe import METHODS, central_plan
 from counterplay.core.solvers.lp import best_plan_within
 
@@ -46,35 +46,18 @@ def test_the_budget_holds_in_leduc_for_a_while() -> None:
     assert loss_to_a_best_response(cp.load("leduc"), 0, 12, budget=1.0, every=6) <= 1.0 + 1e-6
 
 
-def chances_of_ends(player: cp.SafePlayer, opponent: cp.Strategy) -> np.ndarray:
-    """float64[e]: the probability of each end of a hand."""
-    tree = player.game.tree
-    policy = opponent.replace(player.strategy, player.seat).probabilities
-    reach = np.ones(tree.n_nodes)
-    for node in range(tree.n_nodes):
-        low, high = int(tree.first_child[node]), int(tree.first_child[node + 1])
-        row = tree.row[node]
-        if tree.player[node] == CHANCE:
-            first = tree.chance_first[row]
-            shares = tree.chance_probability[first : first + high - low]
-        elif high > low:
-            shares = policy[tree.first[row] : tree.first[row] + high - low]
-        reach[low:high] = reach[node] * (shares if high > low else 1.0)
-    return np.asarray(reach[player._terminals.node])
-
-
 def check_bank(player: cp.SafePlayer, opponent: cp.Strategy) -> None:
     """The bank grows by no more than is won above the value of the game, in expectation, exactly:
     so whoever switches takes back gifts at most."""
-    reach, grown, worst = chances_of_ends(player, opponent), 0.0, {}
+    pair = opponent.replace(player.strategy, player.seat)
+    reach, grown, worst = chances_of_ends(player._terminals, pair), 0.0, {}
     assert reach.sum() == pytest.approx(1.0)
     for k in np.flatnonzero(reach > 1e-12):
-        alike = player._terminals.alike[k]
+        alike = player._terminals.alike_to(player._terminals.node[k])
         key = alike.tobytes()
         if key not in worst:
             worst[key] = player._worst_consistent(alike)
         grown += reach[k] * (worst[key] - player.value)
-    pair = opponent.replace(player.strategy, player.seat)
     won = cp.expected_value(player.game, pair)[player.seat] - player.value
     assert grown <= won + 1e-9
 

@@ -327,7 +327,7 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         (lambda: player(every=0), "every"),
         (lambda: player(iterations=-1), "iterations"),
         (lambda: player(seconds=0), "seconds"),
-        (lambda: cp.portfolio("kuhn"), "hold'em"),
+        (lambda: cp.portfolio("kuhn", members=2), "hold'em"),
         (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
         (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),
         (lambda: small_portfolio().without("nobody"), "unknown player"),

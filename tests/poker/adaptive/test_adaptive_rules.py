@@ -39,7 +39,7 @@ def offline(name: str, path: Path) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["river-folder"])
+@pytest.mark.parametrize("name", ["river-folder", "nit"])
 def test_no_alarm_and_most_of_the_offline_winnings(name: str, tmp_path: Path) -> None:
     me = cp.Adaptive(portfolio=cp.Portfolio(holdem(), equilibrium(), ()), seed=1)
     foe = rule_bot(name)

@@ -29,8 +29,9 @@ from counterplay.core.base.errors import BadParameter, whole_number
 if TYPE_CHECKING:
     from counterplay.core.base.progress import ProgressCallback
     from counterplay.core.forms.game import Game
+    from counterplay.core.match.learning import AdaptiveBlock
     from counterplay.core.match.result import MatchResult
-    from counterplay.poker.adaptive.play import AdaptiveBlock
+    from counterplay.core.responses.adaptive import TreeAdaptive
     from counterplay.poker.adaptive.player import Adaptive
 
 LEARN_EVERY = 1_000  # hands
@@ -38,7 +39,7 @@ LEARN_ITERATIONS = 150_000  # of each seat at every update of the response
 LEARNER_OPTIONS = ("iterations", "equilibrium", "known", "budget", "memory")
 NOBODY = "nobody"
 MOST_FINDINGS = 5  # printed
-STANDING = ("playing", "why", "confirmed", "budget", "changes")  # in JSON
+STANDING = ("playing", "why", "advice", "confirmed", "budget", "changes")  # in JSON
 
 
 def match(
@@ -84,16 +85,23 @@ def match(
         str | None,
         Option(
             help="With --learn: players it knows, separated by commas: bots, saved models (.json), "
-            "a folder of these, or nobody (default: all bots)."
+            "a folder of these, or nobody (default: all bots); in a game with a tree, strategies "
+            "(default: uniform)."
         ),
     ] = None,
     budget: Annotated[
         float | None,
-        Option(help="With --learn: small bets that its deviations may cost (default: 500)."),
+        Option(
+            help="With --learn: what its deviations may cost (default: 500 small bets; in a game "
+            "with a tree twenty times the largest loss of a hand)."
+        ),
     ] = None,
     memory: Annotated[
         Path | None,
-        Option(help="With --learn: its memory (.parquet), read at the start, written at the end."),
+        Option(
+            help="With --learn: its memory (.parquet; in a game with a tree .npz), read at the "
+            "start, written at the end."
+        ),
     ] = None,
     luck: Annotated[
         bool | None,
@@ -123,9 +131,10 @@ def match(
     plan: dict[str, Any] = {"log": log, "observer": observer}
     try:
         if learn:
-            from counterplay.poker.players import DEFAULT_GAME
+            from counterplay.poker.players import game_between
 
-            stopped = _learn(a, game or DEFAULT_GAME, hands, seed, learner | plan, as_json)
+            played = game_between([a], game)
+            stopped = _learn(a, played, hands, seed, learner | plan, as_json)
         else:
             assert b is not None
             options = {"duplicate": duplicate is not False, "luck_adjusted": luck}
@@ -259,7 +268,7 @@ def end_facts(result: MatchResult, log: Path | None) -> dict[str, Any]:
 
 
 def _learn(
-    opponent: str, game: str, hands: int, seed: int, options: dict[str, Any], as_json: bool
+    opponent: str, game: Game, hands: int, seed: int, options: dict[str, Any], as_json: bool
 ) -> bool:
     """Plays the adaptive player and prints a row per block; returns whether it was stopped."""
     from counterplay.core.kernels.rng import check_seed
@@ -279,10 +288,14 @@ def _learn(
         target.check()
     try:
         with share_progress("learning while playing") as progress:
-            other = bot(opponent, progress, game)
-            player = _player(game, seed, options, memory, progress)
+            player: Adaptive | TreeAdaptive
+            if game.can("bots"):
+                other = bot(opponent, progress, game.name)
+                player = _player(game, seed, options, memory, progress)
+            else:
+                other, player = opponent, _tree_player(game, options, memory)
             plan |= {"player": player, "every": LEARN_EVERY, "progress": progress}
-            with _table(as_json) as show:
+            with _table(as_json, str(game.unit)) as show:
                 for block in play_adaptive(other, hands, seed, **plan):
                     blocks.append(block)
                     show(blocks)
@@ -294,12 +307,15 @@ def _learn(
         player.save(memory)
     if as_json:
         rows = [_row(block) for block in blocks]
-        print_json({"opponent": opponent, "unit": "sb/h", "blocks": rows, "stopped": stopped})
+        print_json(
+            {"opponent": opponent, "unit": str(game.unit), "blocks": rows, "stopped": stopped}
+        )
         return stopped
     standing = blocks[-1].standing
     for line in [] if out.is_terminal else _state_lines(blocks[-1]):
         out.print(line)
-    out.print(f"budget left: {standing.budget:,.0f} sb; thinking {standing.thinking:.1f} ms a hand")
+    left = f"{standing.budget:,.0f} sb" if game.can("bots") else f"{standing.budget:,.3f}"
+    out.print(f"budget left: {left}; thinking {standing.thinking:.1f} ms a hand")
     for what, path in (("hands", plan["log"]), ("memory", memory)):
         if path is not None:
             out.print(f"{what} written to {path}")
@@ -309,9 +325,8 @@ def _learn(
 
 
 def _player(
-    game: str, seed: int, options: dict[str, Any], memory: Path | None, progress: ProgressCallback
+    game: Game, seed: int, options: dict[str, Any], memory: Path | None, progress: ProgressCallback
 ) -> Adaptive:
-    from counterplay.core.forms.registry import load
     from counterplay.poker.adaptive.player import Adaptive
     from counterplay.poker.adaptive.portfolio import MODELS, portfolio
     from counterplay.poker.players import find_strategy
@@ -319,47 +334,71 @@ def _player(
     if memory is not None and memory.suffix != ".parquet":
         raise BadParameter(f"a memory is a file of hand histories, .parquet, not {memory}")
     safe = options.pop("equilibrium", None)
-    strategy = None if safe is None else find_strategy(str(safe), game)
-    text = options.pop("known", None)
-    models: Any = MODELS
-    if text is not None:
-        names = [name.strip() for name in text.split(",") if name.strip()]
-        models = () if names == [NOBODY] else names
-        if len(names) == 1 and Path(names[0]).is_dir():
-            models = names[0]
-    players = portfolio(load(game), models, equilibrium=strategy, progress=progress)
+    strategy = None if safe is None else find_strategy(str(safe), game.name)
+    names = _known_names(options)
+    models: Any = MODELS if names is None else names
+    if names and len(names) == 1 and Path(names[0]).is_dir():
+        models = names[0]
+    players = portfolio(game, models, equilibrium=strategy, progress=progress)
     read = memory if memory is not None and memory.exists() else None
     return Adaptive(portfolio=players, seed=seed, memory=read, **options)
 
 
+def _tree_player(game: Game, options: dict[str, Any], memory: Path | None) -> TreeAdaptive:
+    """The adaptive player of a game with a tree, which draws no random numbers."""
+    from counterplay.core.games.players import UNIFORM, as_strategy
+    from counterplay.core.responses.adaptive import TreeAdaptive
+
+    if memory is not None and memory.suffix != ".npz":
+        raise BadParameter(f"in {game.name} a memory is a file of arrays, .npz, not {memory}")
+    safe = options.pop("equilibrium", None)
+    names = _known_names(options)
+    return TreeAdaptive(
+        game,
+        portfolio=(UNIFORM,) if names is None else names,
+        equilibrium=None if safe is None else as_strategy(game, safe),
+        memory=memory if memory is not None and memory.exists() else None,
+        **options,
+    )
+
+
+def _known_names(options: dict[str, Any]) -> list[str] | None:
+    """The players of --known; none for nobody. None: not given."""
+    text = options.pop("known", None)
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return [] if names == [NOBODY] else names
+
+
 @contextmanager
-def _table(as_json: bool) -> Iterator[Any]:
+def _table(as_json: bool, unit: str) -> Iterator[Any]:
     """A callback that shows the blocks: a live table on a terminal, otherwise a line each."""
     if as_json:
         yield lambda blocks: None
     elif not out.is_terminal:
-        yield lambda blocks: out.print(_line(blocks[-1]))
+        yield lambda blocks: out.print(_line(blocks[-1], unit))
     else:
         from rich.live import Live
 
         with Live(console=out, auto_refresh=False) as live:
-            yield lambda blocks: live.update(_figure(blocks), refresh=True)
+            yield lambda blocks: live.update(_figure(blocks, unit), refresh=True)
 
 
-def _line(block: AdaptiveBlock) -> str:
+def _line(block: AdaptiveBlock, unit: str) -> str:
     return (
         f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
-        f"so far {_plus_minus(block, 4)} sb/h (95%)   "
-        f"luck-adjusted {_plus_minus(block.adjusted, 4)} sb/h (95%)   {block.standing.playing}"
+        f"so far {_plus_minus(block, 4)} {unit} (95%)   "
+        f"luck-adjusted {_plus_minus(block.adjusted, 4)} {unit} (95%)   {block.standing.playing}"
     )
 
 
-def _figure(blocks: list[AdaptiveBlock]) -> Any:
+def _figure(blocks: list[AdaptiveBlock], unit: str) -> Any:
     from rich.console import Group
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for name in ("hands", "last block", "so far, sb/h (95%)", "luck-adjusted (95%)", "plays"):
+    for name in ("hands", "last block", f"so far, {unit} (95%)", "luck-adjusted (95%)", "plays"):
         table.add_column(name, justify="right" if name != "plays" else "left")
     for block in blocks[-12:]:
         means = _plus_minus(block, 3), _plus_minus(block.adjusted, 3)
@@ -371,6 +410,8 @@ def _state_lines(block: AdaptiveBlock) -> list[str]:
     """The response that is played and why, and the confirmed findings."""
     standing = block.standing
     lines = [f"now plays: {standing.plays}; {standing.why}"]
+    if standing.advice:
+        lines.append(f"would do: {standing.advice}")
     if standing.changes:
         lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
     lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]

@@ -61,6 +61,7 @@ class LearnerMonitor:
             "hands": len(self.inner.memory),
             "playing": arm_text(standing.playing),
             "why": standing.why,
+            "advice": standing.advice,
             "confirmed": [
                 {"text": text, "share": one.share, "half": one.half, "expected": one.expected}
                 if one.half <= WIDE

@@ -261,6 +261,16 @@ def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray
             plan[slot + ONE] = reach * policy[slot]
 
 
+@jit
+def add_up_sequences(plex: Treeplex | Side, count: np.ndarray) -> None:
+    """Adds to the count of every sequence those of the sequences that continue it."""
+    i = index(len(plex.parent))
+    while i > ZERO:
+        i -= ONE
+        for slot in range(index(plex.first[i]), index(plex.first[i + ONE])):
+            count[index(plex.parent[i])] += count[slot + ONE]
+
+
 @jit(inline=True)
 def choose_best(
     plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray, low: int, high: int

@@ -3,7 +3,8 @@
 Every command, page and function that takes a player resolves it here, in this order:
 
 1. an object: a `Strategy`, a `Mixture`, or an object with an attribute `strategy` (a run, a
-   response, a model); a policy; in hold'em also a bot, which has a method `act`;
+   response, a model); a policy; in a match a player that learns (`learns`); in hold'em also a bot,
+   which has a method `act`;
 2. `file.py:Name`, user-defined: a strategy, a policy, or a function or class that makes one, with
    the game as argument or without. Typing such a name runs the file; a name read from another file
    never does;
@@ -63,7 +64,9 @@ class PlayerResolver:
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A player for a match of the game."""
-        return self.strategy(player, progress)
+        if self.kind(player) == "user-defined":
+            player = self.find(player)
+        return player if learns(player) else self.strategy(player, progress)
 
     def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
         """The player as a strategy of the game; an error says why there is none."""
@@ -215,6 +218,14 @@ def strategy_in(player: Any) -> Strategy | Mixture:
         if isinstance(strategy, Strategy | Mixture):
             return strategy
     raise BadStrategy(f"expected a Strategy, or what has one, not {shown(player)}")
+
+
+def learns(player: Any) -> bool:
+    """Whether an object is a player that learns, of a game with a tree. It has the attributes
+    `game` and `player` (its only seat, or None); `start(seed)` begins a match, `strategy_for(seat)`
+    is its strategy in the next hand, and `end_hand(seat, node)` says how that ended."""
+    asked = (getattr(player, name, None) for name in ("strategy_for", "end_hand"))
+    return not isinstance(player, type) and all(callable(one) for one in asked)
 
 
 def is_policy(player: Any) -> bool:

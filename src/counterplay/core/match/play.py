@@ -28,7 +28,7 @@ from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.infoset_table import PROBLEM
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.strategy import Strategy, check_same_game
-from counterplay.core.games.players import players_of
+from counterplay.core.games.players import learns, players_of
 from counterplay.core.kernels.jit import clock, index
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import Blocks, Tally, new_workspace, play_policy_blocks, tally
@@ -139,6 +139,7 @@ class Match:
 
     names = ("a", "b")
     stateful = False  # whether players may keep state within a block
+    one_process = False  # whether all hands are played here, by the players themselves
     adjuster: Any = None  # has a method `adjusted(PlayedDeals)`; None: no luck adjustment
     schedule: MatchSchedule
 
@@ -181,12 +182,13 @@ def play_match(
     """The payoff of `a` against `b` per hand, with its standard error.
 
     A player is a strategy, in hold'em with any card abstraction, the path of a saved one, the word
-    `uniform`, `file.py:Name`, or in hold'em the name of a bot, the path of a model, or an object
-    with a method `act(view)`. `log`: the file for the hands (.parquet, .phhs, or .log for ACPC), as
-    `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose
-    `result` is that of the hands played so far (None if there are none), after these are logged. A
-    response for one seat plays in that seat only. `processes`: the number of threads for tables, or
-    of processes for bots; by default the number of cores.
+    `uniform`, `file.py:Name`, in hold'em the name of a bot, the path of a model, or an object with
+    a method `act(view)`; in a game with a tree one that learns (`SafePlayer`, `Adaptive`), which
+    plays every deal once, all in one session. `log`: the file for the hands (.parquet, .phhs, or
+    .log for ACPC), as `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a
+    `KeyboardInterrupt` whose `result` is that of the hands played so far (None if there are none),
+    after these are logged. A response for one seat plays in that seat only. `processes`: the number
+    of threads for tables, or of processes for bots; by default the number of cores.
 
     `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board), in hold'em, are dealt
     instead of the seed's, all of them in one session; leave out `hands`. `acpc_cards` gives those
@@ -218,8 +220,8 @@ def play_match(
         with progress_bar(progress) as progress:
             players, threads = (a, b, *others), processes or cores()
             return play_several(game, players, hands, seed, duplicate, progress, threads)
-    kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
-    cluster = current() if processes is None and cards is None else None
+    a, b, kind = _kind_of_match(game, a, b)
+    cluster = current() if processes is None and cards is None and not kind.one_process else None
     with progress_bar(progress) as progress, stop_signals() as stop:
         match: Match = kind(game, a, b, options, progress)
         before = clock()
@@ -235,6 +237,21 @@ def play_match(
         raise Interrupted(summary)
     assert summary is not None
     return summary
+
+
+def _kind_of_match(game: Game, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """The players, and the class of their match: the one that the rules name, by default that of
+    strategies, or of players that learn."""
+    runner = getattr(game.rules, "match_runner", None)
+    if runner is not None:
+        return a, b, runner()
+    players = players_of(game)
+    a, b = players.player(a), players.player(b)
+    if learns(a) or learns(b):
+        from counterplay.core.match.learning import LearningMatch
+
+        return a, b, LearningMatch
+    return a, b, StrategyMatch
 
 
 def check_hands(hands: int) -> None:

@@ -25,17 +25,16 @@ broken towards a central equilibrium (`central_plan`). Deviations: the program i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, real, unknown
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
-from counterplay.core.forms.sequence import Side, best_reply, gradient, plan_from_policy, treeplex
+from counterplay.core.forms.sequence import Side, best_reply, gradient, plan_from_policy
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.forms.tree import CHANCE, TERMINAL
+from counterplay.core.responses.terminals import ReachedTerminals
 from counterplay.core.solvers.lp import best_plan_within, safest_plan
 
 METHODS = ("rwywe", "befewp", "beffe", "best-equilibrium", "best-response", "rnr")
@@ -46,22 +45,16 @@ ROUNDING = 1e-5  # part of the budget reserved for their rounding errors
 GRID = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 
 
-class ReachedTerminals(NamedTuple):
-    """The e terminal nodes of a game, as one seat observes them."""
-
-    node: np.ndarray  # int64[e]
-    slots: list[tuple[int, ...]]  # of the opponent's action sequence, last action first
-    chance: np.ndarray  # float64[e]: chance's reach probability
-    own: np.ndarray  # int32[e]: our sequence
-    alike: list[np.ndarray]  # indices of the terminals that look the same to us
-
-
 class SafePlayer:
     """Plays one seat of a two-player zero-sum game with a tree, hand after hand.
 
     `hands`: the length of the match, for `beffe`. `shown`: "showdown" (cards are seen where the
-    payoff depends on them) or "always". `every`: hands between two linear programs.
+    payoff depends on them) or "always". `every`: hands between two linear programs. `equilibrium`:
+    the strategy to fall back on, by default `central_plan`; with another one `value` is its worst
+    case. In a match (`cp.play_match`) it plays its seat only.
     """
+
+    name = "safe"
 
     def __init__(
         self,
@@ -74,13 +67,10 @@ class SafePlayer:
         prior: float = PRIOR,
         shown: str = "showdown",
         every: int | None = None,
+        equilibrium: Strategy | None = None,
     ) -> None:
         game = as_game(game)
-        if not game.capabilities.full_width or game.n_players != 2 or not game.zero_sum:
-            raise BadParameter(
-                f"safe exploitation is exact, for two-player zero-sum games with a tree, and "
-                f"{game.name} is none"
-            )
+        check_safe(game)
         game.check_player(seat)
         if method not in METHODS:
             raise unknown("method", method, METHODS)
@@ -90,20 +80,44 @@ class SafePlayer:
             raise BadParameter(f"cards are shown 'always' or at a 'showdown', not {shown!r}")
         self.game, self.seat, self.method = game, seat, method
         self.every = every or (1 if game.n_nodes < 500 else 25)
-        self._hands_left = hands
+        self._all_hands, self._budget, self._prior = hands, float(budget), prior
         form = game.sequence_form
         self._own, self._other = form[seat], form[1 - seat]
-        self.value, self._safe_plan = central_plan(self._own, self._other)
-        _, other_plan = central_plan(self._other, self._own)
-        self.equilibrium = _profile(game, seat, self._safe_plan, other_plan)
-        self.bank = max(float(budget) - ROUNDING, 0.0)
-        self._terminals = _terminals(game, seat, shown == "always")
-        self._index = {int(node): k for k, node in enumerate(self._terminals.node)}
+        if equilibrium is None:
+            self.value, self._safe_plan = central_plan(self._own, self._other)
+            _, other_plan = central_plan(self._other, self._own)
+            equilibrium = _profile(game, seat, self._safe_plan, other_plan)
+        else:
+            check_same_game(game, equilibrium)
+            self._safe_plan = equilibrium.plan(seat)
+            self.value = self._worst_case(self._safe_plan)
+        self.equilibrium = equilibrium
+        self._terminals = ReachedTerminals(game, seat, shown == "always")
         self._slots = game.slots(1 - seat)
-        self.counts = prior * self.equilibrium.probabilities[self._slots]
+        self.start(0)
+
+    @property
+    def player(self) -> int:
+        """Its only seat in a match."""
+        return self.seat
+
+    def start(self, seed: int) -> None:
+        """Begins a match; it draws no random numbers itself."""
+        self._hands_left = self._all_hands
+        self.bank = max(self._budget - ROUNDING, 0.0)
+        self.counts = self._prior * self.equilibrium.probabilities[self._slots]
         self.hands, self.won = 0, 0.0
         self._worst, self._target_plan = self.value, self._safe_plan
+        self._played: Strategy | None = None
         self._replan()
+
+    def strategy_for(self, seat: int) -> Strategy:
+        """The strategy of the next hand, in its seat."""
+        return self.strategy
+
+    def end_hand(self, seat: int, end: int) -> None:
+        """Learns from a hand of a match that ended at node `end`."""
+        self.observe(end)
 
     @property
     def model(self) -> Strategy:
@@ -120,7 +134,9 @@ class SafePlayer:
     @property
     def strategy(self) -> Strategy:
         """The strategy of the current hand; the model in the other seat."""
-        return _profile(self.game, self.seat, self._plan, self._model_plan())
+        if self._played is None:
+            self._played = _profile(self.game, self.seat, self._plan, self._model_plan())
+        return self._played
 
     def play(self, opponent: Strategy, rng: np.random.Generator) -> float:
         """Plays one hand against `opponent`; returns the payoff."""
@@ -142,24 +158,30 @@ class SafePlayer:
 
     def observe(self, end: int) -> float:
         """Updates bank, model and strategy after a hand that ended at node `end`; the payoff."""
-        if end not in self._index:
-            raise BadParameter(f"node {end!r} is no terminal node of {self.game.name}")
-        alike = self._terminals.alike[self._index[end]]
-        self.bank = max(self.bank + self._worst_consistent(alike) - self.value, 0.0)
+        alike = self._terminals.alike_to(end)
+        won = float(self.game.tree.payoff[self.game.tree.row[end], self.seat])
+        self.bank = max(self.bank + self._proven(alike, won) - self.value, 0.0)
         self._count(alike)
         self.hands, self._hands_left = self.hands + 1, self._hands_left - 1
-        won = float(self.game.tree.payoff[self.game.tree.row[end], self.seat])
         self.won += won
-        if self.hands % self.every == 0:
+        if self._is_due():
             self._replan()
         self._limit_risk()
         return won
+
+    def _proven(self, alike: np.ndarray, won: float) -> float:
+        """What the bank counts as won: its expectation is at most the expected payoff."""
+        return self._worst_consistent(alike)
+
+    def _is_due(self) -> bool:
+        """Whether the target plan is computed again after this hand."""
+        return self.hands % self.every == 0
 
     def _worst_consistent(self, alike: np.ndarray) -> float:
         """The worst expected payoff against an opponent consistent with the observation."""
         payoff = self._opponent_payoff(self._plan)
         most = -np.inf
-        for slots in {self._terminals.slots[k] for k in alike}:
+        for slots in {self._terminals.slots(k) for k in alike}:
             floor = np.zeros(int(self._other.first[-1]))
             floor[list(slots)] = 1.0
             forced = self._other._replace(floor=floor)
@@ -168,17 +190,20 @@ class SafePlayer:
 
     def _count(self, alike: np.ndarray) -> None:
         """Adds the opponent's actions to the counts, weighted by the posterior of its cards."""
-        model, terminals = self.model.probabilities[self._slots], self._terminals
-        weights = []
-        for k in alike:
-            weight = terminals.chance[k] * self._plan[terminals.own[k]]
-            for slot in terminals.slots[k]:
-                weight *= model[slot]
-            weights.append(weight)
+        terminals = self._terminals
+        weights = [terminals.chance[k] * self._model_share(terminals.slots(k)) for k in alike]
         total = sum(weights)
         for k, weight in zip(alike, weights, strict=True):
-            for slot in terminals.slots[k]:
+            for slot in terminals.slots(k):
                 self.counts[slot] += weight / total if total > 0 else 1.0 / len(weights)
+
+    def _model_share(self, slots: tuple[int, ...]) -> float:
+        """The probability of these actions of the opponent in the model."""
+        share, first = 1.0, self._other.first
+        for slot in slots:
+            infoset = int(np.searchsorted(first, slot, side="right")) - 1
+            share *= self.counts[slot] / self.counts[first[infoset] : first[infoset + 1]].sum()
+        return float(share)
 
     def _model_plan(self) -> np.ndarray:
         """The model as a realisation plan."""
@@ -223,11 +248,16 @@ class SafePlayer:
 
     def _limit_risk(self) -> None:
         """Mixes the target plan with the equilibrium so that the risk is within the bank."""
-        risk = self.value - self._worst
+        risk, most = self.value - self._worst, self._most_risk()
         share = 1.0
-        if self.method != "best-response" and risk > self.bank:
-            share = self.bank / risk if risk > SLACK else 1.0
+        if self.method != "best-response" and risk > most:
+            share = most / risk if risk > SLACK else 1.0
         self._plan = share * self._target_plan + (1.0 - share) * self._safe_plan
+        self._played = None
+
+    def _most_risk(self) -> float:
+        """What the next hand may risk."""
+        return self.bank
 
     def _opponent_payoff(self, plan: np.ndarray) -> np.ndarray:
         """float64[n_sequences]: the payoff of each sequence of the opponent against `plan`."""
@@ -238,6 +268,15 @@ class SafePlayer:
     def _worst_case(self, plan: np.ndarray) -> float:
         payoff = self._opponent_payoff(plan)
         return -float(best_reply(self._other, payoff, np.empty(len(payoff) - 1)))
+
+
+def check_safe(game: Game) -> None:
+    """`BadParameter` unless safe play is defined: the value of a game is that of two players."""
+    if not game.capabilities.full_width or game.n_players != 2 or not game.zero_sum:
+        raise BadParameter(
+            f"safe exploitation is exact, for two-player zero-sum games with a tree, and "
+            f"{game.name} is none"
+        )
 
 
 def central_plan(own: Side, other: Side) -> tuple[float, np.ndarray]:
@@ -253,51 +292,13 @@ def central_plan(own: Side, other: Side) -> tuple[float, np.ndarray]:
     return value, centre
 
 
+def central_equilibrium(game: Game) -> Strategy:
+    """The central equilibrium of both players."""
+    one, two = game.sequence_form
+    return _profile(game, 0, central_plan(one, two)[1], central_plan(two, one)[1])
+
+
 def _profile(game: Game, seat: int, own: np.ndarray, other: np.ndarray) -> Strategy:
     """Two realisation plans as a strategy."""
     plans = (own, other) if seat == 0 else (other, own)
     return Strategy.from_weights(game, np.concatenate([plan[1:] for plan in plans]))
-
-
-def _terminals(game: Game, seat: int, always: bool) -> ReachedTerminals:
-    """The terminal nodes, and which of them `seat` cannot distinguish.
-
-    Cards are shown where the payoff depends on them: at terminals with the same actions and
-    different payoffs. Elsewhere terminals with the same actions and the same own sequence look
-    alike.
-    """
-    tree = game.tree
-    own, other = treeplex(tree, seat)[1], treeplex(tree, 1 - seat)[1]
-    side: Side = game.sequence_form[1 - seat]
-    infoset = np.repeat(np.arange(len(side.parent)), np.diff(side.first))
-    chance = np.ones(tree.n_nodes)
-    actions: list[tuple[int, ...]] = [()] * tree.n_nodes
-    for node in range(tree.n_nodes):
-        low = int(tree.first_child[node])
-        for child in range(low, int(tree.first_child[node + 1])):
-            if tree.player[node] == CHANCE:
-                share = tree.chance_probability[tree.chance_first[tree.row[node]] + child - low]
-                chance[child], actions[child] = chance[node] * share, actions[node]
-            else:
-                chance[child], actions[child] = chance[node], (*actions[node], child - low)
-    ends = np.flatnonzero(tree.player == TERMINAL)
-    payoffs: dict[tuple[int, ...], set[float]] = {}
-    groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    for k, node in enumerate(ends.tolist()):
-        payoffs.setdefault(actions[node], set()).add(float(tree.payoff[tree.row[node], seat]))
-        groups.setdefault((actions[node], int(own[node])), []).append(k)
-    alike = []
-    for k, node in enumerate(ends.tolist()):
-        shown = always or len(payoffs[actions[node]]) > 1
-        alike.append(np.array([k] if shown else groups[actions[node], int(own[node])]))
-    slots = [_slots(side, infoset, int(other[node])) for node in ends]
-    return ReachedTerminals(ends, slots, chance[ends], own[ends], alike)
-
-
-def _slots(side: Side, infoset: np.ndarray, sequence: int) -> tuple[int, ...]:
-    """The slots of an action sequence, counted from the player's first, last action first."""
-    slots = []
-    while sequence > 0:
-        slots.append(sequence - 1)
-        sequence = int(side.parent[infoset[sequence - 1]])
-    return tuple(slots)

@@ -27,6 +27,7 @@ from counterplay.core.solvers.base import Problem, Solver
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 DISTANCE_COST = 1e-5  # of a unit of distance, in units of payoff
+MOST_PIVOTS, OUT_OF_PIVOTS = 30_000, 1  # of a program with distances; the status of linprog
 METHODS = ("highs", "highs-ds", "highs-ipm")
 #: Slots, and payoffs of the sequence form, up to which the program takes about a second at most.
 QUICK_SLOTS, QUICK_ENTRIES = 15_000, 200_000
@@ -67,15 +68,18 @@ def best_plan_within(
     least: float,
     near: np.ndarray | None = None,
     method: str = "highs",
+    trust: float = 1.0,
 ) -> tuple[float, np.ndarray]:
     """Returns the best plan against `against` (float64[sequences]: the payoff of each sequence)
     among those with a worst case of at least `least`: its worst case, and the plan.
 
-    `near`: a plan; of equally good plans, (nearly) the one with the least Σ |x - near|.
+    `near`: a plan; of equally good plans, (nearly) the one with the least Σ |x - near|. `trust`:
+    what is best counts as in a restricted Nash response, `trust` times the payoff against
+    `against` and 1 - `trust` times the worst case.
     """
     program = _program(mine, other)
-    objective = np.zeros(len(program.worst))
-    objective[program.in_plan] = against
+    objective = (1.0 - trust) * program.worst
+    objective[program.in_plan] += trust * against
     columns, _ = _solve(program, objective, method, least, near)
     return float(program.worst @ columns), np.maximum(columns[program.in_plan], 0.0)
 
@@ -182,7 +186,10 @@ def _solve(
         objective = np.concatenate([objective, np.full(n_x, -DISTANCE_COST)])
         bounds = np.concatenate([bounds, np.tile([0.0, np.inf], (n_x, 1))])
     constraints = {"A_ub": a_ub, "b_ub": b_ub, "A_eq": a_eq, "b_eq": b_eq, "bounds": bounds}
-    result = linprog(-objective, **constraints, method=method, options=TOLERANCES)
+    limit = {} if near is None else {"maxiter": MOST_PIVOTS}
+    result = linprog(-objective, **constraints, method=method, options=TOLERANCES | limit)
+    if result.status == OUT_OF_PIVOTS and near is not None:  # its small costs can make it cycle
+        return _solve(program, objective[:n], method, least)
     if result.status != 0:
         raise CounterplayError(f"the linear program was not solved: {result.message}")
     columns: np.ndarray = result.x[:n]

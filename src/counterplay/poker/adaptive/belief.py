@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.responses.standing import EQUILIBRIUM as EQUILIBRIUM
+from counterplay.core.responses.standing import LEARNT as LEARNT
+from counterplay.core.responses.standing import PROBING as PROBING
+from counterplay.core.responses.standing import arm_text as arm_text
 from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.tilted import ALPHA, N_KINDS, Deviation, half_width
 
-EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
 OPENING = N_KINDS  # the first decision before the flop, apart from those that face a raise
 N_SPOTS = N_KINDS + 1
 WIDE = 0.3  # half an interval from which on a frequency has too few hands
@@ -81,13 +84,6 @@ def finding_text(finding: Deviation) -> str:
         way = "more" if finding.share > finding.expected else "less"
         return f"{what} {way} often than an equilibrium ({expected}%); {TOO_FEW} to say how often"
     return f"{what} {share}% ± {half}%, an equilibrium {expected}%"
-
-
-def arm_text(name: str) -> str:
-    """An arm in a sentence: `the response to always-call`."""
-    if name in (EQUILIBRIUM, LEARNT):
-        return f"the {name}"
-    return "a probe that never folds" if name == PROBING else f"the response to {name}"
 
 
 def gain_text(gain: Any, scale: float) -> str:

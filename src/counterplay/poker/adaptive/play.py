@@ -6,9 +6,7 @@ The interval of a mean covers the average expected payoff of the strategies play
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,15 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.kernels import tally
+from counterplay.core.match.learning import AdaptiveBlock as AdaptiveBlock
+from counterplay.core.match.learning import adaptive_blocks
 from counterplay.core.match.play import blocks, check_hands
-from counterplay.core.match.result import Adjusted, WithInterval, estimate
+from counterplay.core.match.result import Adjusted, estimate
 from counterplay.core.parallel.jobs import stop_signals
-from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
+from counterplay.core.responses.adaptive import TreeAdaptive
+from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
 from counterplay.poker.match.match import check_betting, new_log, only_seat
@@ -30,27 +30,12 @@ from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, st
 from counterplay.poker.players import bot
 
 
-@dataclass(frozen=True)
-class AdaptiveBlock(WithInterval):
-    """The result of one block of hands, and the state of the player after it."""
-
-    hands: int  # played so far, this block included
-    won: float  # per hand in this block
-    mean: float  # per hand so far
-    standard_error: float  # of the mean
-    adjusted: Adjusted | None  # luck-adjusted mean so far, if requested
-    standing: AdaptiveStanding
-    strategy: Strategy = field(repr=False)  # of the last hand
-    iterations: int  # of the learnt response so far, both seats
-    degrees: float = math.inf  # of freedom of the standard error
-
-
 def play_adaptive(
     opponent: Any,
     hands: int = 20_000,
     seed: int = 0,
     *,
-    player: Adaptive,
+    player: Adaptive | TreeAdaptive,
     every: int = 1_000,
     log: str | Path | None = None,
     observer: str | None = None,
@@ -71,6 +56,11 @@ def play_adaptive(
             f"blocks of {every!r}"
         )
     check_seed(seed)
+    if isinstance(player, TreeAdaptive):
+        if (log, observer) != (None, None):
+            raise BadParameter(f"hands are logged in hold'em only, not in {player.game.name}")
+        yield from _play_tree(player, opponent, hands, seed, every, progress)
+        return
     target = new_log(log, observer)
     if target is not None:
         target.check()
@@ -134,3 +124,23 @@ def play_adaptive(
     finally:
         if target is not None and played:
             target.write(names, played)
+
+
+def _play_tree(
+    player: TreeAdaptive,
+    opponent: Any,
+    hands: int,
+    seed: int,
+    every: int,
+    progress: ProgressCallback,
+) -> Iterator[AdaptiveBlock]:
+    """`play_adaptive` in a game with a tree."""
+    block: AdaptiveBlock | None = None
+    with stop_signals() as stop:
+        for block in adaptive_blocks(player, opponent, hands, seed, every, stop):
+            yield block
+            assert block.adjusted is not None
+            mean = f"{block.hands:,} hands, {block.adjusted.mean:+.3f} {player.game.unit}"
+            progress(block.hands / hands, mean)
+        if stop():
+            raise Interrupted(block)

@@ -24,6 +24,8 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
+from counterplay.core.responses.adaptive import TreeAdaptive, TreePortfolio
+from counterplay.core.responses.standing import Standing
 from counterplay.poker.adaptive.bandit import GainEstimate
 from counterplay.poker.adaptive.belief import (
     PROBING,
@@ -45,6 +47,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
+from counterplay.poker.holdem.bucket_replies import reply_value
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
@@ -58,23 +61,10 @@ STREAM = 0x41646170  # of random numbers, separate from those of the arms
 
 
 @dataclass(frozen=True)
-class AdaptiveStanding:
-    """The state of an adaptive player."""
+class AdaptiveStanding(Standing):
+    """The state of the adaptive player of hold'em."""
 
-    hands: int  # against this opponent
-    playing: str
-    why: str
-    confirmed: tuple[str, ...]  # deviations of the opponent in words, the largest first
-    estimates: tuple[GainEstimate, ...]  # of all arms
-    likely: tuple[tuple[str, float], ...]  # what the opponent may be, and how probable that is
-    budget: float  # small bets left
-    changes: tuple[int, ...]  # hands at which the opponent changed
-    thinking: float  # milliseconds per hand, mean
-
-    @property
-    def plays(self) -> str:
-        """`playing` in a sentence, such as `the response to always-call`."""
-        return arm_text(self.playing)
+    estimates: tuple[GainEstimate, ...] = ()  # of all arms
 
 
 class Adaptive(Bot):
@@ -91,15 +81,30 @@ class Adaptive(Bot):
     response to it is trained for `iterations` per 1,000 hands (by default 6 million). Options of a
     `ResponseLearner` (`{"kind": "frequency"}`, `{}`), new at each `start`; or a `ResponseLearner`,
     which is kept. `relearn=False` keeps its model and only improves the response.
+
+    Of a game with a tree, such as "leduc", `Adaptive` is a `TreeAdaptive`, exact and with a budget
+    in the unit of the game (`core/responses/adaptive.py`); its options are `portfolio`,
+    `equilibrium`, `budget` and `memory`.
     """
 
     name = ME
+
+    def __new__(cls, game: Game | str = GAME, **options: Any) -> Any:
+        """The adaptive player of the game."""
+        known = options.get("portfolio")
+        if isinstance(known, TreePortfolio) and game == GAME:
+            game = known.game
+        elif isinstance(game, str) and game != GAME:
+            game = load(game)
+        if isinstance(game, str) or game.can("bots"):
+            return super().__new__(cls)
+        return TreeAdaptive(game, **options)
 
     def __init__(
         self,
         game: Game | str = GAME,
         *,
-        portfolio: Portfolio | tuple[str, ...] = MODELS,
+        portfolio: Portfolio | TreePortfolio | tuple[str, ...] = MODELS,
         equilibrium: Strategy | None = None,
         learner: ResponseLearner | Mapping[str, Any] | None = None,
         budget: float = BUDGET,
@@ -147,15 +152,20 @@ class Adaptive(Bot):
         elif learner is not None:
             self.game = game if isinstance(game, Game) else load(game)
         else:
+            if isinstance(portfolio, TreePortfolio):
+                raise BadParameter(f"a portfolio of {portfolio.game.name} cannot play hold'em")
             if not isinstance(portfolio, Portfolio):
                 options: dict[str, Any] = {"equilibrium": equilibrium, "progress": progress}
-                portfolio = new_portfolio(game, portfolio, **options)
+                made = new_portfolio(game, portfolio, **options)
+                assert isinstance(made, Portfolio)  # `__new__` takes games with a tree
+                portfolio = made
             self.portfolio, self.game = portfolio, portfolio.game
         self.tracker = self._new_tracker()
         self.betting = self.game.rules.betting
         self._known = _records(memory) if memory is not None else []
         self.memory: list[HandRecord] = []  # as the player saw them
         self._bots: list[Any] = []
+        self._risk: tuple[Strategy | None, int] = None, 0  # of a strategy, mb/g
         self.start(0)
 
     def _new_tracker(self) -> OpponentTracker | LearnerTracker:
@@ -258,15 +268,31 @@ class Adaptive(Bot):
         """The state of the player."""
         tracker = self.tracker
         return AdaptiveStanding(
-            tracker.hands,
-            tracker.names[tracker.playing],
-            tracker.why(),
-            tuple(finding_text(finding) for finding in tracker.findings()),
-            tuple(tracker.estimates),
-            tuple(tracker.likely[:MOST_LIKELY]),
-            tracker.budget_left,
-            tuple(tracker.changes),
-            1e3 * self.seconds / max(len(self.memory), 1),
+            hands=tracker.hands,
+            playing=tracker.names[tracker.playing],
+            why=tracker.why(),
+            confirmed=tuple(finding_text(finding) for finding in tracker.findings()),
+            likely=tuple(tracker.likely[:MOST_LIKELY]),
+            budget=tracker.budget_left,
+            changes=tuple(tracker.changes),
+            thinking=1e3 * self.seconds / max(len(self.memory), 1),
+            advice=self._advice(),
+            estimates=tuple(tracker.estimates),
+        )
+
+    def _advice(self) -> str:
+        """What it does about the opponent, and what that risks; nothing for a learner."""
+        tracker = self.tracker
+        if not isinstance(tracker, OpponentTracker):
+            return ""
+        strategy, playing = tracker.strategies[tracker.playing], tracker.names[tracker.playing]
+        if self._risk[0] is not strategy:
+            won = 1e3 * max(reply_value(self.game, strategy.probabilities), 0.0)
+            self._risk = strategy, round(won / 10.0) * 10
+        answers = "" if tracker.playing == 0 else " in answer to what it has seen"
+        return (
+            f"play {arm_text(playing)}{answers}; it loses about {self._risk[1]:,} mb/g or more to "
+            f"somebody who knows it"
         )
 
     def belief(self) -> OpponentBelief | None:

@@ -25,10 +25,11 @@ from counterplay.core.base.version import code_version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy, check_same_game
-from counterplay.core.games.players import as_strategy
+from counterplay.core.games.players import UNIFORM, as_strategy
 from counterplay.core.match.play import play_match
 from counterplay.core.parallel.jobs import in_threads
 from counterplay.core.parallel.processes import cores
+from counterplay.core.responses.adaptive import TreePortfolio, tree_portfolio
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
@@ -185,13 +186,24 @@ def portfolio(
     iterations: int = RESPONSE_ITERATIONS,
     folder: str | Path | None = None,
     progress: ProgressCallback = no_progress,
-) -> Portfolio:
-    """Responses to `models`: names of bots, of types of weak players (`field.py`) and paths of
-    saved models, a folder of them, or strategies by name. `members`: responses that are kept
-    (`Portfolio.pruned`), None for all. `equilibrium`: by default a shipped strategy of the game, or
-    trained. `p`: Pconf; `iterations`: per seat. The results are cached in `folder`;
-    `progress(share, what)` is called while they are computed."""
+) -> Portfolio | TreePortfolio:
+    """A `Portfolio`, of responses to `models`: names of bots, of types of weak players (`field.py`)
+    and paths of saved models, a folder of them, or strategies by name. `members`: responses that
+    are kept (`Portfolio.pruned`), None for all. `equilibrium`: by default a shipped strategy of the
+    game, or trained. `p`: Pconf; `iterations`: per seat. The results are cached in `folder`;
+    `progress(share, what)` is called while they are computed.
+
+    Of a game with a tree, such as "kuhn", a `TreePortfolio` (`core/responses/adaptive.py`): the
+    known players, by default `uniform`, with their exact responses. Its options are `models`,
+    `equilibrium` and `p`."""
     game = game if isinstance(game, Game) else load(game)
+    if not game.can("bots"):
+        if (members, iterations, folder) != (MOST_MEMBERS, RESPONSE_ITERATIONS, None):
+            raise BadParameter(
+                f"members, iterations and folder are for hold'em, not for {game.name}"
+            )
+        words = (UNIFORM,) if models is MODELS else models
+        return tree_portfolio(game, words, equilibrium=equilibrium, p=p)
     check_limit(game)
     if not can_pair(game):
         raise BadParameter(

@@ -80,6 +80,7 @@ function draw_side(place, state) {
     place,
     h("h2", "What it has learnt about you"),
     h("p", "It plays ", h("b", at.playing), `: ${at.why}.`),
+    at.advice ? h("p.muted.small", `What it would do: ${at.advice}.`) : null,
     at.budget === null
       ? null
       : h(
