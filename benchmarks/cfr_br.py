@@ -13,7 +13,8 @@ that file if it is there, and leaves its state in it. The second trains for a nu
 measures once, and gives the same bits wherever it runs on processors, with one thread.
 
 The third measures such files over every board; those of one game share a traversal. With `--flops`
-it estimates from so many flops, beside a certified player as `counterplay evaluate` does. The last
+it estimates from so many flops, beside a certified player as `counterplay evaluate` does, or
+without (`--alone`), which is quicker and has a wider interval. The last
 writes to benchmarks/flop_values.csv what best responses of both seats would win, in sb/h, if every
 flop were like one of a few; a slow test compares that with processors in double precision.
 
@@ -44,6 +45,7 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.vector.evaluation import vector_values
 from counterplay.poker.vector.flop_values import (
     PreparedQuery,
     ValueQuery,
@@ -129,13 +131,20 @@ class Training:
 
 
 def measure(
-    strategies: Sequence[cp.Strategy], facts: Sequence[dict[str, Any]], flops: int, backend: str
-) -> None:
-    """Measure strategies of one game on so many flops, or on all (0), and add rows to the file."""
+    strategies: Sequence[cp.Strategy], facts: Sequence[dict[str, Any]], flops: int, backend: str,
+    alone: bool = False,
+) -> None:  # fmt: skip
+    """Measure strategies of one game on so many flops, or on all (0), and add rows to the file.
+    `alone`: on flops without a certified player beside them."""
     game = strategies[0].game
     options: dict[str, Any] = {"flops": flops, "seed": MEASURING_SEED} if flops else {}
     asked = [Payoff(player, one) for one in strategies for player in (0, 1)]
-    values = game.evaluator.payoffs(asked, backend=backend, **options)
+    if alone:
+        tables = [(player, strategy_table(one)) for player, one, _ in asked]
+        queries = [ValueQuery(player, table) for player, table in tables]
+        values = vector_values(game, queries, backend=backend, **options)
+    else:
+        values = game.evaluator.payoffs(asked, backend=backend, **options)
     for k, (strategy, one) in enumerate(zip(strategies, facts, strict=True)):
         total = values[2 * k] + values[2 * k + 1]
         mean, error = MB * float(total), MB * float(getattr(total, "error", 0.0))
@@ -193,7 +202,7 @@ def measure_files(given: argparse.Namespace) -> None:
         facts = [read_facts(path) for path in paths]
         game = cp.load(facts[0]["game"])
         strategies = [read_quantised(path, game) for path in paths]
-        measure(strategies, facts, given.flops or 0, given.backend)
+        measure(strategies, facts, given.flops or 0, given.backend, given.alone)
 
 
 def on_flops(paths: Sequence[Path], backend: str) -> None:
@@ -237,6 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--points", type=int, default=4, help="measurements, each time doubled")
     parser.add_argument("--flops", type=int, help="of a measurement: 48 in training, else all")
+    parser.add_argument("--alone", action="store_true", help="--exact --flops: half of the time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")
     parser.add_argument("--checkpoint", type=Path, help="to go on from, and to write")

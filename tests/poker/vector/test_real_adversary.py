@@ -294,6 +294,18 @@ def test_within_a_limit_in_a_game_that_ends_on_the_flop() -> None:
     assert shares[-1] <= 1.0
 
 
+def test_of_one_seat_the_payoffs_alone_are_known() -> None:
+    """The value of a seat is that of the game, which is too large to be solved."""
+    game, tree, _, model = flop()
+    how: dict[str, Any] = {"adversary": "real", "iterations": 2, "seed": 1}
+    found = cp.respond(game, model, 1, 0.5, **how)
+    learnt = flop().on_tree(found.strategy)
+    assert found.worst_case == pytest.approx(-cp.best_response(tree, learnt, 0).value)
+    assert np.isnan([found.exploitation, found.exploitability]).all()
+    with pytest.raises(cp.CounterplayError, match="one seat is relative to the value"):
+        cp.respond(game, model, 1, max_exploitability=0.5, **how)
+
+
 def test_the_commands_know_the_adversary(tmp_path: Path) -> None:
     words = ("respond", "uniform", "--game", "kuhn", "--p", "0.5", "--json")
     one = json.loads(typed(tmp_path, *words, "--out", "one").stdout)
