@@ -74,10 +74,10 @@ def frontier(
     loaded = game_of(model, game)
     limit = risk_limit(loaded, max_exploitability, max_risk)
     if limit is not None and not 0.0 < limit < math.inf:
-        option, given = "--max-exploitability", max_exploitability
+        name, number = "--max-exploitability", limit
         if max_risk is not None:
-            option, given = "--max-risk", max_risk
-        raise BadParameter(f"{option} must be a number above 0, not {given:g}")
+            name, number = "--max-risk", max_risk
+        raise BadParameter(f"{name} must be a number above 0, not {number:g}")
     chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, None)
     opponent = model_of(loaded, model, solver)
     opt.use_ray(ray)
