@@ -1,6 +1,7 @@
-"""Players of limit hold'em: training on a CUDA device, and exploitability over time.
+"""Players of limit hold'em: training, mostly on a CUDA device, and exploitability over time.
 
     python -m benchmarks.cfr_br GAME [--algorithm cfr-br] [--seconds 300] [--points 4] [--out OUT]
+    python -m benchmarks.cfr_br GAME --iterations 1000 [--backend cpu] [--threads 1] [--out OUT]
     python -m benchmarks.cfr_br --exact FILE [FILE ...] [--out OUT]
     python -m benchmarks.cfr_br --on-flops FILE [FILE ...] [--out OUT]
 
@@ -8,9 +9,12 @@ The first trains a player, for example of `holdem(buckets=100,kind=classes)`, an
 average strategy on the same sampled flops after 1/8, 1/4, 1/2 and all of the time (`--points 4`);
 `--flops 0` measures nothing. The strategy goes to the folder OUT with its probabilities in the
 finest steps that fit into 5 MB, measured once more so. `--checkpoint FILE`: training goes on from
-that file if it is there, and leaves its state in it.
+that file if it is there, and leaves its state in it. The second trains for a number of iterations,
+measures once, and gives the same bits wherever it runs on processors, with one thread.
 
-The second measures such files over every board; those of one game share a traversal. The third
+The third measures such files over every board; those of one game share a traversal. With `--flops`
+it estimates from so many flops, beside a certified player as `counterplay evaluate` does, or
+without (`--alone`), which is quicker and has a wider interval. The last
 writes to benchmarks/flop_values.csv what best responses of both seats would win, in sb/h, if every
 flop were like one of a few; a slow test compares that with processors in double precision.
 
@@ -41,6 +45,7 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.vector.evaluation import vector_values
 from counterplay.poker.vector.flop_values import (
     PreparedQuery,
     ValueQuery,
@@ -67,20 +72,20 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - BEGUN:6.1f}] {text}", flush=True)
 
 
-def options_of(algorithm: str, backend: str) -> dict[str, Any]:
+def options_of(algorithm: str, backend: str, threads: int | None = None) -> dict[str, Any]:
     """Return the options of a solver."""
     if algorithm == "mcts":
-        return {"c": 17.0, "threads": cores()}  # the article's C
-    return {"backend": backend}
+        return {"c": 17.0, "threads": threads or cores()}  # the article's C
+    return {"backend": backend} | ({} if threads is None else {"threads": threads})
 
 
 class Training:
     """A solver and the seconds that it has had."""
 
-    def __init__(self, game: str, algorithm: str, seed: int, backend: str) -> None:
+    def __init__(self, game: str, algorithm: str, seed: int, options: dict[str, Any]) -> None:
         self.game = cp.load(game)
         say(f"{self.game.name}: {self.game.n_slots:,} slots")
-        self.solver: Solver = new_solver(self.game, algorithm, seed, options_of(algorithm, backend))
+        self.solver: Solver = new_solver(self.game, algorithm, seed, options)
         self.seconds, self.piece = 0.0, 1
 
     def restore(self, path: Path) -> None:
@@ -95,6 +100,12 @@ class Training:
         """Write a checkpoint."""
         header = {"seconds": self.seconds}
         files.write_arrays(path, "checkpoint", self.solver.arrays(), header)
+
+    def train_for(self, iterations: int) -> None:
+        """Train until it has had so many iterations."""
+        before = time.monotonic()
+        self.solver.step(iterations - self.solver.iterations)
+        self.seconds += time.monotonic() - before
 
     def train(self, seconds: float) -> None:
         """Train until it has had so many seconds."""
@@ -120,13 +131,20 @@ class Training:
 
 
 def measure(
-    strategies: Sequence[cp.Strategy], facts: Sequence[dict[str, Any]], flops: int, backend: str
-) -> None:
-    """Measure strategies of one game on so many flops, or on all (0), and add rows to the file."""
+    strategies: Sequence[cp.Strategy], facts: Sequence[dict[str, Any]], flops: int, backend: str,
+    alone: bool = False,
+) -> None:  # fmt: skip
+    """Measure strategies of one game on so many flops, or on all (0), and add rows to the file.
+    `alone`: on flops without a certified player beside them."""
     game = strategies[0].game
     options: dict[str, Any] = {"flops": flops, "seed": MEASURING_SEED} if flops else {}
     asked = [Payoff(player, one) for one in strategies for player in (0, 1)]
-    values = game.evaluator.payoffs(asked, backend=backend, **options)
+    if alone:
+        tables = [(player, strategy_table(one)) for player, one, _ in asked]
+        queries = [ValueQuery(player, table) for player, table in tables]
+        values = vector_values(game, queries, backend=backend, **options)
+    else:
+        values = game.evaluator.payoffs(asked, backend=backend, **options)
     for k, (strategy, one) in enumerate(zip(strategies, facts, strict=True)):
         total = values[2 * k] + values[2 * k + 1]
         mean, error = MB * float(total), MB * float(getattr(total, "error", 0.0))
@@ -147,10 +165,13 @@ def add_row(row: Sequence[object]) -> None:
 
 def train(given: argparse.Namespace) -> None:
     """Train a player, measure it on its way, and save it."""
-    training = Training(given.game, given.algorithm, given.seed, given.backend)
+    options = options_of(given.algorithm, given.backend, given.threads)
+    training = Training(given.game, given.algorithm, given.seed, options)
     if given.checkpoint is not None:
         training.restore(given.checkpoint)
-    for point in range(given.points - 1, -1, -1):
+    if given.iterations is not None:
+        training.train_for(given.iterations)
+    for point in range(given.points - 1, -1, -1) if given.iterations is None else ():
         if training.seconds < given.seconds / 2**point:
             training.train(given.seconds / 2**point)
             if given.flops:
@@ -181,7 +202,7 @@ def measure_files(given: argparse.Namespace) -> None:
         facts = [read_facts(path) for path in paths]
         game = cp.load(facts[0]["game"])
         strategies = [read_quantised(path, game) for path in paths]
-        measure(strategies, facts, given.flops or 0, given.backend)
+        measure(strategies, facts, given.flops or 0, given.backend, given.alone)
 
 
 def on_flops(paths: Sequence[Path], backend: str) -> None:
@@ -221,8 +242,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--on-flops", type=Path, nargs="+", metavar="FILE", help="the same")
     parser.add_argument("--algorithm", default="cfr-br", choices=ALGORITHMS)
     parser.add_argument("--seconds", type=float, default=300.0, help="of training")
+    parser.add_argument("--iterations", type=int, help="of training, instead of seconds")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--points", type=int, default=4, help="measurements, each time doubled")
     parser.add_argument("--flops", type=int, help="of a measurement: 48 in training, else all")
+    parser.add_argument("--alone", action="store_true", help="--exact --flops: half of the time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")
     parser.add_argument("--checkpoint", type=Path, help="to go on from, and to write")

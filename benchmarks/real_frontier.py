@@ -1,26 +1,29 @@
 """What responses to a model of a bot win and risk in limit hold'em, when their adversary sees its
-cards: rnr with adversary="real", for several p. Needs a CUDA device (`--backend cpu`: hours).
+cards: rnr or dbr with adversary="real", for several p. Needs a CUDA device (`--backend cpu`:
+hours).
 
     python -m benchmarks.real_frontier poki --ps 0.4,0.6,0.65 --seconds 120 --out FOLDER
     python -m benchmarks.real_frontier sparbot --ps 0.4,0.5 --seconds 120 --out FOLDER
+    python -m benchmarks.real_frontier poki --algorithm dbr --ps 0.5,0.75 --out FOLDER
     python -m benchmarks.real_frontier --exact FOLDER/poki-p0.4.npz [FILE ...] --out FOLDER
     python -m benchmarks.real_frontier FILE [FILE ...] --flops 0 --bot-hands 200000 --out FOLDER
     python -m benchmarks.real_frontier FILE --without-trust poki --flops 0 --out FOLDER
 
-The first two train. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against `probe`
-(benchmarks/models; in another card abstraction, `--model-game`, it is learnt now); the small file
-of a strategy is a model, too. Both seats are trained for each p, each for half of the seconds, from
-where the p before ended. FOLDER gets a strategy for each p, in a small file, as soon as it is
-there; what is there is not trained again. Then each strategy is measured; the next two commands
-measure files of an earlier one. The last one takes a file of CFR-BR, which is the response without
-trust (p = 0) to any model; its exact risk is that of cfr_br.csv.
+The first three train. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against
+`probe` (benchmarks/models; in another card abstraction, `--model-game`, it is learnt now); the
+small file of a strategy is a model, too. Both seats are trained for each p, each for half of the
+seconds, from where the p before ended. FOLDER gets a strategy for each p, in a small file, as soon
+as it is there; what is there is not trained again. Then each strategy is measured; the next two
+commands measure files of an earlier one. The last one takes a file of CFR-BR, which is the response
+without trust (p = 0) to any model; its exact risk is that of cfr_br.csv.
 
 A row of real_frontier.csv in FOLDER has the winnings from the model and from the bot itself, sb/h,
 and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). Winnings come
 from matches of `--hands` and `--bot-hands` (0: none). The risk comes from `--flops` (0: none),
 beside the shipped strategy of the same card abstraction, whose risk is known; `--exact`: over every
 board, for all files of a game in one traversal, and then the winnings from the model, too
-(`--payoff match`: not these).
+(`--payoff match`: not these). With `--algorithm dbr` p is Pconf, the same at every information set,
+and rows go to dbr_frontier.csv.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ import csv
 import shlex
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,6 +66,8 @@ OBSERVED = 20_000
 HANDS = 20_000_000  # of a match with the model
 FLOPS = 48
 FLOPS_SEED = 3
+RNR = "rnr"
+FILES = {RNR: "real_frontier.csv", "dbr": "dbr_frontier.csv"}
 NO_FLOPS = "none"  # the risk was not measured
 BEGUN = time.monotonic()
 Numbers = tuple[float, float]  # a value and half its 95% interval
@@ -120,6 +125,10 @@ class Trained:
         trained = [facts["p"], facts["seconds"], facts["iterations"]]
         return [Path(self.name).stem, game, *trained, digest(self.strategy), flops]
 
+    def rows(self, files: Mapping[str, Rows]) -> Rows:
+        """The rows of its algorithm; CFR-BR is rnr without trust."""
+        return files.get(str(self.facts.get("algorithm")), files[RNR])
+
 
 def trained_in(path: Path, without_trust: str | None) -> Trained:
     """The response in a file; with a model's name: a file of CFR-BR as a response to it."""
@@ -135,10 +144,13 @@ def train(given: argparse.Namespace) -> list[Path]:
     (name,) = given.what
     game, model = game_called(given.game), model_of(name, given.model_game, given.out)
     options = {"backend": given.backend, "ramp": given.ramp}
-    parameters = ResponseParameters(game, model, None, 0.0, "rnr", "cfr-br", given.seed, options)
+    parameters = ResponseParameters(
+        game, model, None, 0.0, given.algorithm, "cfr-br", given.seed, options
+    )
+    stem = Path(name).stem + ("" if given.algorithm == RNR else f"-{given.algorithm}")
     started, paths = solvers_to_continue(parameters), []
     for p in sorted(float(text) for text in given.ps.split(",")):
-        paths.append(given.out / f"{Path(name).stem}-p{p:g}.npz")
+        paths.append(given.out / f"{stem}-p{p:g}.npz")
         if paths[-1].exists():
             continue
         found = compute_response(
@@ -146,7 +158,8 @@ def train(given: argparse.Namespace) -> list[Path]:
         )
         facts: dict[str, Any] = {"seconds": round(found.seconds, 1), "p": p}
         facts |= {"iterations": found.iterations, "seed": given.seed, "model": name}
-        facts |= {"model_game": given.model_game, "algorithm": "rnr", "command": command_of(given)}
+        facts |= {"model_game": given.model_game, "algorithm": given.algorithm}
+        facts |= {"command": command_of(given)}
         write_quantised(paths[-1], found.strategy, facts)
         say(f"p = {p:g}: {found.iterations:,} iterations of a seat in {found.seconds:.0f} s")
     return paths
@@ -155,6 +168,7 @@ def train(given: argparse.Namespace) -> list[Path]:
 def command_of(given: argparse.Namespace) -> str:
     """The command that trains again."""
     asked = ["--ps", given.ps, "--seconds", f"{given.seconds:g}", "--game", given.game]
+    asked += [] if given.algorithm == RNR else ["--algorithm", given.algorithm]
     return shlex.join(["python", "-m", "benchmarks.real_frontier", *given.what, *asked])
 
 
@@ -227,7 +241,7 @@ COLUMNS = {
 
 def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
     """Measure strategies in files: by matches, on flops, and exactly."""
-    rows = Rows(given.out / "real_frontier.csv")
+    files = {name: Rows(given.out / path) for name, path in FILES.items()}
     all_ = [trained_in(path, given.without_trust) for path in paths]
     for one in all_:
         numbers: dict[str, Numbers] = {}
@@ -238,18 +252,18 @@ def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
         if given.flops:
             numbers["risk"] = risk_on_flops(one.strategy, given.flops, given.backend)
         if numbers:
-            rows.add(one.key(given.flops or NO_FLOPS), **numbers)
+            one.rows(files).add(one.key(given.flops or NO_FLOPS), **numbers)
         if given.without_trust is not None:
-            rows.add(one.key("all"), risk=(exact_value(one.strategy), 0.0))
+            one.rows(files).add(one.key("all"), risk=(exact_value(one.strategy), 0.0))
     by_game: dict[str, list[Trained]] = {}
     for one in all_ if given.exact else ():
         by_game.setdefault(one.strategy.game.name, []).append(one)
     for alike in by_game.values():
         for one, total in zip(alike, sums_of_seats(alike, True, given.backend), strict=True):
-            rows.add(one.key("all"), risk=(MB * total, 0.0))
+            one.rows(files).add(one.key("all"), risk=(MB * total, 0.0))
         if given.payoff == "exact":
             for one, total in zip(alike, sums_of_seats(alike, False, given.backend), strict=True):
-                rows.add(one.key("all"), won=(total / 2, 0.0))
+                one.rows(files).add(one.key("all"), won=(total / 2, 0.0))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -261,6 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )  # fmt: skip
     parser.add_argument("--ps", help="trust in the model, separated by commas; trains")
     parser.add_argument("--seconds", type=float, default=120.0, help="of training for each p")
+    parser.add_argument("--algorithm", default=RNR, choices=FILES, help="that trains")
     parser.add_argument("--game", default=GAME, help="of the responder")
     parser.add_argument("--model-game", default=MODEL_GAME, help="of the model")
     parser.add_argument("--hands", type=int, help=f"of a match with the model: {HANDS:,}")

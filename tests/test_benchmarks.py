@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import csv
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import counterplay as cp
 from benchmarks import cfr_br, real_frontier
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.quantised import (
+    digest,
+    quantised,
+    read_facts,
+    read_quantised,
+    write_quantised,
+)
 from counterplay.poker.vector.evaluation import BoardEvaluator
+from tools import device_session
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,6 +69,49 @@ def test_a_player_is_trained_saved_and_measured(
     assert [rows[-1][name] for name in cfr_br.TRAINED] == [str(facts[n]) for n in cfr_br.TRAINED]
     assert facts["command"].startswith("python -m benchmarks.cfr_br 'holdem(buckets=10)' --algo")
     assert "out" not in facts["command"]
+
+
+def test_a_number_of_iterations_gives_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `counterplay solve -n` does."""
+    monkeypatch.setattr(cfr_br, "OUT", tmp_path / "rows.csv")
+    train = ["holdem(buckets=10)", "--algorithm", "mcts", "--iterations", "2000", "--threads", "1"]
+    cfr_br.main([*train, "--flops", "0", "--out", str(tmp_path)])
+    (path,) = tmp_path.glob("*.npz")
+    solved = cp.solve("holdem(buckets=10)", "mcts", c=17, iterations=2000, seed=1).strategy
+    facts = read_facts(path)
+    assert facts["iterations"] == 2000
+    packed = quantised(solved, facts["steps"])
+    assert np.array_equal(read_quantised(path).probabilities, packed.probabilities)
+
+
+def test_the_calls_of_a_device_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each fits, its commands are read by their benchmarks, and what does not fit is left out."""
+    asked: list[str] = []
+    for module, name in ((cfr_br, "train"), (cfr_br, "measure_files"), (real_frontier, "measure")):
+        monkeypatch.setattr(module, name, lambda *_, name=name: asked.append(name))
+    monkeypatch.setattr(real_frontier, "train", lambda given: asked.append(given.algorithm))
+    for commands in device_session.CALLS.values():
+        assert sum(one.seconds for one in commands) <= device_session.SECONDS
+        for one in commands:
+            module, *words = shlex.split(one.words.replace("OUT", str(tmp_path)))
+            if module != "benchmarks.public_threads":
+                {"benchmarks.cfr_br": cfr_br, "benchmarks.real_frontier": real_frontier}[
+                    module
+                ].main(words)
+    assert {"train", "measure_files", "measure", "rnr", "dbr"} == {*asked}
+    done: list[list[str]] = []
+    monkeypatch.setattr(
+        subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)
+    )
+    device_session.main(["ladder", "--out", str(tmp_path)])
+    assert len(done) == len(device_session.CALLS["ladder"])
+    with pytest.raises(SystemExit, match="2 of 3 commands were not done"):
+        device_session.main(["ladder", "--out", str(tmp_path), "--seconds", "150"])
+    assert "left out, 150 s are left" in capsys.readouterr().out
 
 
 def test_responses_are_trained_saved_and_measured(

@@ -111,13 +111,15 @@ def shipped_table() -> str:
             f"`{one.game}`",
             f"`{one.algorithm}`",
             f"{one.iterations:,}",
-            f"{one.mb_per_game:.1f}",
+            f"{one.mb_per_game:.1f}" + ("" if one.certified else f" ± {one.plus_minus:.1f}"),
+            one.measured,
             f"{(FOLDER / f'{one.name}.npz').stat().st_size / 1e6:.2f}",
             one.date,
         ]
         for one in cp.strategies()
     ]
-    header = ["name", "game", "algorithm", "iterations", "exploitability, mb/g", "MB", "measured"]
+    header = ["name", "game", "algorithm", "iterations", "exploitability, mb/g", "measured"]
+    header += ["MB", "date"]
     return table(header, lines)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import one_sentence, typed
-from support.emulate import COMPILER, EmulatedDevice
+from support.emulate import COMPILER, CountingDevice, EmulatedDevice
 from support.flop_game import flop
 from support.response_lp import best_objective, dbr_value
 from support.small_holdem import CARDS, ForgetfulAbstraction, RanksAbstraction, random_strategy
@@ -42,16 +42,11 @@ def small_game(abstraction: type[RanksAbstraction] = RanksAbstraction) -> Game:
     return Game("short-deck hold'em", HoldemRules(abstraction(Deck(CARDS)), BETTING))
 
 
-@needs_compiler
-@pytest.mark.parametrize(("biased", "parts"), [(False, 2), (False, 1), (True, 2)])
-@pytest.mark.parametrize("own_rows", [True, False])
-@pytest.mark.parametrize("seat", [0, 1])
-def test_an_iteration_on_the_device_equals_one_on_the_processor(
-    parts: int, own_rows: bool, seat: int, biased: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From random positive regrets. `own_rows`: the model has another card abstraction. `biased`:
-    data-biased, with a trust of each information set of the model."""
-    monkeypatch.setattr(cfr_br_street, "PARTS", parts)
+def trainers(
+    own_rows: bool, seat: int, biased: bool, kind: type[EmulatedDevice] = EmulatedDevice
+) -> tuple[VectorCfrBr, DeviceCfrBr]:
+    """The same on the processor and on an emulated device. `own_rows`: the model has another card
+    abstraction. `biased`: data-biased, with a trust of each information set of the model."""
     game = small_game()
     cards, counts = game.form.cards, game.rules.abstraction.counts
     rows = BucketRows(cards, counts)
@@ -67,9 +62,20 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
     processor = VectorCfrBr(
         chance, streets, rows, cut=2, seats=(seat,), models={1 - seat: fixed}, p=p
     )
-    device = DeviceCfrBr(
-        chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice(), model=fixed, p=p
-    )
+    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=kind(), model=fixed, p=p)
+    return processor, device
+
+
+@needs_compiler
+@pytest.mark.parametrize(("biased", "parts"), [(False, 2), (False, 1), (True, 2)])
+@pytest.mark.parametrize("own_rows", [True, False])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_an_iteration_on_the_device_equals_one_on_the_processor(
+    parts: int, own_rows: bool, seat: int, biased: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From random positive regrets."""
+    monkeypatch.setattr(cfr_br_street, "PARTS", parts)
+    processor, device = trainers(own_rows, seat, biased)
     rng = np.random.default_rng(2)
     for tables, on_device in (
         (processor.tables, device.regret),
@@ -92,6 +98,19 @@ def test_an_iteration_on_the_device_equals_one_on_the_processor(
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
         else:  # half precision may turn a near tie of the best response
             assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("biased", [False, True])
+def test_a_model_takes_as_much_memory_as_is_announced(biased: bool) -> None:
+    _, device = trainers(True, 0, biased, CountingDevice)
+    emulated, iterations = device.device, 2
+    for t in range(1, iterations + 1):
+        device.iterate(t, Step(prior=0.5))
+    classes = [listed.class_of.max() + 1 for *_, listed in device._in_use]
+    announced = device.n_bytes(int(max(classes)), iterations)
+    assert emulated.held == pytest.approx(announced, rel=0.02)
+    assert emulated.most <= device.n_bytes()
 
 
 @needs_compiler
@@ -292,6 +311,18 @@ def test_within_a_limit_in_a_game_that_ends_on_the_flop() -> None:
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert shares[-1] <= 1.0
+
+
+def test_of_one_seat_the_payoffs_alone_are_known() -> None:
+    """The value of a seat is that of the game, which is too large to be solved."""
+    game, tree, _, model = flop()
+    how: dict[str, Any] = {"adversary": "real", "iterations": 2, "seed": 1}
+    found = cp.respond(game, model, 1, 0.5, **how)
+    learnt = flop().on_tree(found.strategy)
+    assert found.worst_case == pytest.approx(-cp.best_response(tree, learnt, 0).value)
+    assert np.isnan([found.exploitation, found.exploitability]).all()
+    with pytest.raises(cp.CounterplayError, match="one seat is relative to the value"):
+        cp.respond(game, model, 1, max_exploitability=0.5, **how)
 
 
 def test_the_commands_know_the_adversary(tmp_path: Path) -> None:

@@ -74,7 +74,10 @@ def frontier(
     loaded = game_of(model, game)
     limit = risk_limit(loaded, max_exploitability, max_risk)
     if limit is not None and not 0.0 < limit < math.inf:
-        raise BadParameter(f"--max-exploitability must be a number above 0, not {limit:g}")
+        name, number = "--max-exploitability", limit
+        if max_risk is not None:
+            name, number = "--max-risk", max_risk
+        raise BadParameter(f"{name} must be a number above 0, not {number:g}")
     chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, None)
     opponent = model_of(loaded, model, solver)
     opt.use_ray(ray)

@@ -111,7 +111,7 @@ def respond(
     from counterplay.core.games.locks import read_locks
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
-    from counterplay.core.responses.compute import QUERIES, model_of
+    from counterplay.core.responses.compute import QUERIES, check_measurable, model_of
     from counterplay.core.responses.locks import lock_model
     from counterplay.core.responses.respond import (
         DEFAULT_P,
@@ -171,6 +171,7 @@ def respond(
         if believed is not None and np.nanmin(believed) < 1.0:
             raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
         boards = searches_by_measuring(loaded)
+        check_measurable(loaded, seat, measure or None, "give --p")
         announce_responses(loaded, measure, SEARCH_QUERIES)
         _within(partial(work, max_exploitability=limit), where, report, limits, measure, boards)
         return

@@ -1,6 +1,6 @@
 """Frontiers for the exploit page: exact in small games, in hold'em from a sample of flops, or by
-play; the shipped strategies, whose risk is certified, against an opponent (`CertifiedPlayers`); and
-the points of the real frontier that come with the package (`CommittedFrontier`).
+play; the certified strategies of the package against an opponent (`CertifiedPlayers`); and the
+points of the real frontier that come with the package (`CommittedFrontier`).
 
 By play: the exploitation of a response is what it wins from the model in a match; its
 exploitability is what a counter-strategy wins from it that was trained against it for the same
@@ -21,7 +21,7 @@ from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontie
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.result import Response as RobustResponse
 from counterplay.core.solvers.limits import payoff_range
-from counterplay.poker.bots.shipped import ShippedStrategy, strategies
+from counterplay.poker.bots.shipped import ShippedStrategy, certified_strategies
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
@@ -123,8 +123,8 @@ def _match(one: Any, two: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CertifiedPlayers:
-    """What each shipped strategy wins from an opponent in a match, beside its certified risk: both
-    per hand, the mean of the seats. `won`: with half the 95% interval, by rising risk."""
+    """What each certified strategy wins from an opponent in a match, beside its risk: both per
+    hand, the mean of the seats. `won`: with half the 95% interval, by rising risk."""
 
     opponent: str
     hands: int
@@ -156,7 +156,7 @@ def certified_players(job: BackgroundJob, opponent: Any, title: str) -> Certifie
     program = isinstance(opponent, str)
     hands = PROGRAM_HANDS if program else HANDS
     won: list[tuple[ShippedStrategy, float, float]] = []
-    listed = sorted(strategies(), key=lambda one: one.exploitability)
+    listed = sorted(certified_strategies(), key=lambda one: one.exploitability)
     try:
         for k, one in enumerate(listed):
 
@@ -214,7 +214,11 @@ class CommittedFrontier:
 def _committed_facts(point: Any) -> dict[str, Any]:
     """One point; the shipped strategy that it is, if it is one."""
     certified = point.error == 0
-    shipped = (one for one in strategies() if certified and abs(one.mb_per_game - point.risk) < 0.1)
+    shipped = (
+        one
+        for one in certified_strategies()
+        if certified and abs(one.mb_per_game - point.risk) < 0.1
+    )
     name = next((one.name for one in shipped), None)
     return {
         "p": float(point.p),

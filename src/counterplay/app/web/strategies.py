@@ -96,12 +96,13 @@ def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
 
 
 def default_bot() -> str:
-    """The first opponent and the explorer's start: the least exploitable of the shipped strategies
-    whose tables are ready, or the first one, whose tables take seconds."""
-    from counterplay.poker.bots.shipped import strategies
+    """The first opponent and the explorer's start: the least exploitable of the certified
+    strategies whose tables are ready, or the first one, whose tables take seconds."""
+    from counterplay.poker.bots.shipped import certified_strategies
 
-    ready = [one for one in strategies() if one.prepared]
-    return min(ready or strategies()[:1], key=lambda one: one.exploitability).name
+    listed = certified_strategies()
+    ready = [one for one in listed if one.prepared]
+    return min(ready or listed[:1], key=lambda one: one.exploitability).name
 
 
 def bot_strategies() -> list[dict[str, str]]:

@@ -21,7 +21,7 @@ from counterplay.core.responses.algorithms import (
     faces_real_adversary,
     response_algorithm,
 )
-from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.result import Response, check_measure, seat_value_known
 from counterplay.core.responses.several import SeveralResponse, models_of_others, several_risks
 from counterplay.core.responses.solver import ResponseSolver, profile_of
 from counterplay.core.solvers.folder import check_free, seat_folder
@@ -272,16 +272,15 @@ def check_measurable(
 ) -> None:
     """Raises `BadParameter` where the exploitability of a response cannot be measured."""
     on_request, evaluator = check_measure(game, player, measure), game.evaluator
-    if evaluator.immediate:
-        return
-    if not evaluator.on_request:
-        raise BadParameter(
-            f"the exploitability of {game.name} cannot be measured yet, so {advice} and play a "
-            "match"
-        )
-    if not on_request:
-        raise BadParameter(f"the exploitability of {game.name} {evaluator.how}")
-    if player is not None:
+    if not evaluator.immediate:
+        if not evaluator.on_request:
+            raise BadParameter(
+                f"the exploitability of {game.name} cannot be measured yet, so {advice} and play a "
+                "match"
+            )
+        if not on_request:
+            raise BadParameter(f"the exploitability of {game.name} {evaluator.how}")
+    if player is not None and not seat_value_known(game):
         raise BadParameter(
             f"the exploitability of one seat is relative to the value of the game, and that of "
             f"{game.name} is not known; respond in both seats"

@@ -108,7 +108,7 @@ class Response(Tabular):
     @property
     def _relative(self) -> bool:
         """Whether the value of the game for the responder is known."""
-        return self.player is None or self.game.evaluator.immediate
+        return self.player is None or seat_value_known(self.game)
 
     def measured(self, **options: Any) -> Response:
         """The same with `payoff` and `worst_case` measured: in hold'em by a traversal of its
@@ -149,6 +149,11 @@ class Response(Tabular):
         """As `Run.too_few`, of the seat with the fewest visits."""
         fewest = min(self.runs, key=lambda run: run.visits, default=None)
         return None if fewest is None else fewest.too_few
+
+
+def seat_value_known(game: Game) -> bool:
+    """Whether the value of the game for one seat is known: in all games but hold'em."""
+    return game.evaluator.immediate and game.capabilities.listed
 
 
 def responder_value(game: Game, player: int | None) -> float:

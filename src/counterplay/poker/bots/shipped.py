@@ -1,5 +1,5 @@
 """Shipped strategies: trained players of hold'em that come with the package, each with its
-certified exploitability, which was measured over every board.
+exploitability: certified, which is measured over every board, or estimated from a sample of flops.
 
 `strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one
 (`quantised.py`). Every name in the index is a bot (`poker/bots/registry.py`).
@@ -30,6 +30,7 @@ FOLDER = Path(__file__).parent / "strategies"
 INDEX = "index.json"
 LISTED = "strategies"  # the field of the index
 NAME = re.compile(r"[a-z][a-z0-9-]*")
+EXACT = "exact"  # of a measurement over every board
 AGAIN = "install counterplay again"
 
 
@@ -45,18 +46,31 @@ class ShippedStrategy:
     iterations: int
     exploitability: float  # b1 + b2, in sb/h
     mb_per_game: float  # the same in mb/g, averaged over the seats
-    measured: str  # "exact": over every board
-    command: str  # that trained and measured it
+    plus_minus: float  # half its 95% interval, in mb/g; 0 if exact
+    measured: str  # "exact": over every board; or the sample, as "12 flops"
+    command: str  # that trained it
     date: str
     sha256: str  # of its file
 
     def __repr__(self) -> str:
-        return f"ShippedStrategy({self.name!r}, {self.game!r}, {self.certified})"
+        return f"ShippedStrategy({self.name!r}, {self.game!r}, {self.risk})"
 
     @property
-    def certified(self) -> str:
-        """The certified exploitability, as text."""
-        return f"{self.mb_per_game:.0f} mb/g, {self.measured}"
+    def certified(self) -> bool:
+        """Whether its exploitability was measured over every board."""
+        return self.measured == EXACT
+
+    @property
+    def risk(self) -> str:
+        """The exploitability, as text that says how it is known."""
+        if self.certified:
+            return f"{self.mb_per_game:.0f} mb/g, {self.measured}"
+        return f"{self.mb_per_game:.0f} ± {self.plus_minus:.0f} mb/g, {self.how}"
+
+    @property
+    def how(self) -> str:
+        """How the exploitability is known."""
+        return "over every board" if self.certified else f"estimated from {self.measured}"
 
     @property
     def strategy(self) -> Strategy:
@@ -86,9 +100,14 @@ def strategies() -> tuple[ShippedStrategy, ...]:
     return read_index(FOLDER / INDEX)
 
 
+def certified_strategies() -> tuple[ShippedStrategy, ...]:
+    """The shipped strategies whose exploitability was measured over every board."""
+    return tuple(one for one in strategies() if one.certified)
+
+
 def least_exploitable(game: Game) -> Strategy | None:
-    """The least exploitable of the shipped strategies for a game, if there is any."""
-    found = [one for one in strategies() if one.game == game.name]
+    """The least exploitable of the certified strategies for a game, if there is any."""
+    found = [one for one in certified_strategies() if one.game == game.name]
     return min(found, key=lambda one: one.exploitability).on(game) if found else None
 
 
@@ -129,7 +148,7 @@ def shipped_bots() -> dict[str, BotSpec]:
 
 @cache
 def _bot(one: ShippedStrategy) -> BotSpec:
-    summary = f"{one.summary}; exploitability {one.certified}"
+    summary = f"{one.summary}; exploitability {one.risk}"
     prepare = partial(_prepare, one)
     return BotSpec(one.name, partial(_make, one), summary, prepare, strategy=one.on, shipped=one)
 

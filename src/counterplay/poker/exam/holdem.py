@@ -279,9 +279,10 @@ def measured(
         return None, "a program has no table; a model of its hands has (counterplay model)"
     game = game_of(player)
     found = players_of(game).find(player)
-    certified = getattr(found, "shipped", None)
-    if certified is not None:
-        return certified.exploitability, "certified, over every board"
+    shipped = getattr(found, "shipped", None)
+    if shipped is not None:
+        certified = "certified, " if shipped.certified else ""
+        return shipped.exploitability, f"{certified}{shipped.how}"
     try:
         profile = players_of(game).measurable(player)
     except CounterplayError:

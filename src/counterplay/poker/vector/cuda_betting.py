@@ -45,12 +45,11 @@ def match_code(
         ]
         for c in below:
             plane, after = f"{c - 1} * PLANE + at", int(street.sequence[actor, c])
-            step = f"path{{0}}[{after} * PLANE + at] = path{{0}}[{before} * PLANE + at] * {{1}};"
             lines += [f"const float p{c} = r{c} * scale + even;", f"policy[{plane}] = p{c};"]
             if biased:
                 continue
             if not restricted:
-                lines.append(step.format(actor, f"p{c}"))
+                lines.append(_step(actor, before, after, f"p{c}"))
                 continue
             lines += [
                 f"float o{c} = p{c};",
@@ -59,18 +58,21 @@ def match_code(
                 f"    o{c} = t{c} * fixed[{plane}] + (1.f - t{c}) * p{c};",
                 "}",
                 f"own[{plane}] = o{c};",
-                step.format(actor, f"o{c}"),
+                _step(actor, before, after, f"o{c}"),
                 f"if (restricted == {actor} && per_hand)",
-                "    " + step.format(2, f"fixed[{plane}]"),
+                "    " + _step(2, before, after, f"fixed[{plane}]"),
             ]
         if biased:
             lines += bounded(below, [f"p{c}" for c in below])
             for c in below:
-                after = f"{int(street.sequence[actor, c])} * PLANE + at"
                 lines.append(f"own[{c - 1} * PLANE + at] = o{c};")
-                lines.append(f"path{actor}[{after}] = path{actor}[{before} * PLANE + at] * o{c};")
+                lines.append(_step(actor, before, int(street.sequence[actor, c]), f"o{c}"))
         lines.append("}")
     return lines
+
+
+def _step(path: int, before: int, after: int, factor: str) -> str:
+    return f"path{path}[{after} * PLANE + at] = path{path}[{before} * PLANE + at] * {factor};"
 
 
 def tree_code(
