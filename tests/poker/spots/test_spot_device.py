@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from counterplay.core.games.locks import read_locks
 from counterplay.core.kernels.device import cupy
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
+from counterplay.poker.spots import device
 from counterplay.poker.spots.device import DeviceSpotRegrets, device_bytes, require_room
 from counterplay.poker.spots.engine import SpotRegrets, biased_form
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.locks import locked_player
+from tests.support.spots import NumpyDevice
 
 LIBRARY = cupy() if has_device() else np
 RANGES = ("22+,AKs:0.5,KTo,T2s", "QQ+,JTs,T9o:0.3,AhKh")
@@ -72,6 +75,25 @@ def test_locks_hold_and_single_precision_is_near() -> None:
 def test_a_flop() -> None:
     game = spot("QsJh2h", 20, 45, ("AA,KK,T9s", "QQ,AKs,98s"), "100", cap=1)
     one_iteration(*engines(game))
+
+
+def test_a_solver_runs_there_is_saved_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to rounding it finds what the kernels find; a resumed run has the bits of a whole one."""
+    if LIBRARY is np:
+        monkeypatch.setattr(device, "cupy", NumpyDevice)
+    game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
+    whole = cp.solve(game, backend="cuda", iterations=9)
+    cp.solve(game, backend="cuda", iterations=4, folder=tmp_path / "run")
+    resumed = cp.resume(tmp_path / "run", iterations=9)
+    assert resumed.parameters["backend"] == "cuda"
+    np.testing.assert_array_equal(resumed.strategy.probabilities, whole.strategy.probabilities)
+    np.testing.assert_array_equal(resumed.regrets, whole.regrets)
+    near = cp.solve(game, iterations=60).exploitability
+    assert cp.solve(game, backend="cuda", iterations=60).exploitability == pytest.approx(near, 0.02)
+    answer = cp.respond_to_locks(game, "bet 10 fold 0.7", backend="cuda", percent=2.0)
+    assert answer.risk > 1.0
 
 
 def test_what_cannot_be_is_refused() -> None:
