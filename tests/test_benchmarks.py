@@ -38,13 +38,8 @@ def test_spots_are_measured_on_a_device_and_by_all_processors(
 ) -> None:
     """In a tiny spot. One that is out of time is kept, and one that cannot be is said."""
     monkeypatch.setattr(device, "cupy", NumpyDevice)
-    tiny = {
-        "board": "QsJh2c5d8s",
-        "pot": 20,
-        "stacks": 40,
-        "ranges": ("AA,KTs", "QQ"),
-        "bets": "50",
-    }
+    monkeypatch.setattr(spots, "PRECISION", "double")  # which other tests compile
+    tiny = {"board": "QsJh2c5d8s", "pot": 20, "stacks": 40, "ranges": ("AA,KTs", "QQ"), "bets": 50}
     monkeypatch.setattr(spots, "SPOTS", {"turn": tiny | {"pot": 0}, "river": tiny})
     out, common = tmp_path / "rows.csv", ["river", "turn", "--device", "--out"]
     spots.main([*common, str(out), "--minutes", "1"])
