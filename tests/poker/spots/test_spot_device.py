@@ -64,7 +64,7 @@ def test_an_iteration_is_that_of_the_kernels(name: str) -> None:
 def test_locks_hold_and_single_precision_is_near() -> None:
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
     locked = locked_player(game.rules, read_locks("bet 10 fold 0.7 trust 0.8"))
-    form = biased_form(game.rules.layout, locked.bound(cp.Strategy.uniform(game), 1.0))
+    form = biased_form(game.rules.layout, locked.bound(cp.Strategy.uniform(game)))
     one_iteration(*engines(game, form, locked.player))
     single = engines(game, form, locked.player, "single")[1]
     single.run(0, 150)
