@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, real_frontier
+from benchmarks import cfr_br, real_frontier, spots
+from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.quantised import (
     digest,
     quantised,
@@ -22,7 +23,9 @@ from counterplay.poker.bots.quantised import (
     read_quantised,
     write_quantised,
 )
+from counterplay.poker.spots import device
 from counterplay.poker.vector.evaluation import BoardEvaluator
+from tests.support.spots import NumpyDevice
 from tools import device_session
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +40,30 @@ def test_every_benchmark_can_be_imported() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_spots_are_measured_on_a_device_and_by_all_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a tiny spot. One that is out of time is kept, and one that cannot be is said."""
+    monkeypatch.setattr(device, "cupy", NumpyDevice)
+    monkeypatch.setattr(spots, "PRECISION", "double")  # which other tests compile
+    tiny = {"board": "QsJh2c5d8s", "pot": 20, "stacks": 40, "ranges": ("AA,KTs", "QQ"), "bets": 50}
+    monkeypatch.setattr(spots, "SPOTS", {"turn": tiny | {"pot": 0}, "river": tiny})
+    out, common = tmp_path / "rows.csv", ["river", "turn", "--device", "--out"]
+    spots.main([*common, str(out), "--minutes", "1"])
+    assert capsys.readouterr().out.count("pot must be above 0") == 2
+    spots.main(["river", "--threads", "1", "--seconds", "1e-9", "--out", str(out)])
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    found = [(row["backend"], row["threads"], row["target"]) for row in rows]
+    everyone = ("cpu", str(cores()))
+    assert found == sorted([
+        ("cpu", "1", ""), (*everyone, "0.5"), (*everyone, "0.1"), ("cuda", "", "0.5"),
+        ("cuda", "", "0.1"),
+    ], key=lambda row: row[:2])  # fmt: skip
+    for row in rows:
+        assert float(row["percent_of_pot"]) <= float(row["target"] or 100)
 
 
 def test_a_player_is_trained_saved_and_measured(

@@ -54,7 +54,7 @@ CELLS: dict[str, Callable[[], str]] = {
     "flop-least": partial(outermost, min, *_flop),
     "flop-most": partial(outermost, max, *_flop),
     "spot-flop": partial(
-        one, "spots.csv", "seconds", ".0f", spot="flop", target="0.5", backend="cpu"
+        one, "spots.csv", "seconds", ".0f", spot="flop", target="0.5", backend="cpu", threads="2"
     ),
     "sync-leduc": partial(
         _cluster, 1e3, what="a synchronisation", game="leduc", algorithm="mccfr-external"

@@ -122,6 +122,13 @@ def test_what_is_no_spot_is_refused_in_a_sentence(app: Any, change: Any, problem
     assert ask(app, "/api/spots/range?text=XX").status == 400
 
 
+def test_a_spot_without_room_is_refused_at_once(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.01")
+    wide = {"board": "QsJh2c5d", "one": "random", "two": "random", "stacks": 200}
+    reply = ask(app, "/api/spots", SPOT | wide)
+    assert (reply.status, reply.data["error"][:23]) == (400, "solving this spot needs")
+
+
 def test_what_is_not_there_is_not_found(app: Any) -> None:
     for path in ("/api/spots/none", "/api/spots/none/view", "/api/spots/answers/none"):
         assert ask(app, path).status == 404

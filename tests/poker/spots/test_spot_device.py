@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from counterplay.core.games.locks import read_locks
 from counterplay.core.kernels.device import cupy
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
+from counterplay.poker.spots import device
 from counterplay.poker.spots.device import DeviceSpotRegrets, device_bytes, require_room
 from counterplay.poker.spots.engine import SpotRegrets, biased_form
 from counterplay.poker.spots.game import spot
+from counterplay.poker.spots.layout import TwofoldLayout
 from counterplay.poker.spots.locks import locked_player
+from tests.support.spots import NumpyDevice
 
 LIBRARY = cupy() if has_device() else np
 RANGES = ("22+,AKs:0.5,KTo,T2s", "QQ+,JTs,T9o:0.3,AhKh")
@@ -28,8 +32,8 @@ SPOTS: dict[str, dict[str, Any]] = {
 }
 
 
-def engines(game: cp.Game, form: Any = None, locked: int = -1, precision: str = "double") -> Any:
-    layout, compute = game.rules.layout, ComputeOptions(precision=precision)
+def engines(layout: Any, form: Any = None, locked: int = -1, precision: str = "double") -> Any:
+    compute = ComputeOptions(precision=precision)
     ours = SpotRegrets(layout, DISCOUNTED, compute, form, locked)
     return ours, DeviceSpotRegrets(layout, DISCOUNTED, compute, form, locked, library=LIBRARY)
 
@@ -55,15 +59,18 @@ def one_iteration(ours: Any, theirs: Any) -> None:
 def test_an_iteration_is_that_of_the_kernels(name: str) -> None:
     """On boards whose suits are alike, with unequal ranges and with rake."""
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS[name])
-    one_iteration(*engines(game))
+    one_iteration(*engines(game.rules.layout))
 
 
 def test_locks_hold_and_single_precision_is_near() -> None:
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
     locked = locked_player(game.rules, read_locks("bet 10 fold 0.7 trust 0.8"))
-    form = biased_form(game.rules.layout, locked.bound(cp.Strategy.uniform(game), 1.0))
-    one_iteration(*engines(game, form, locked.player))
-    single = engines(game, form, locked.player, "single")[1]
+    layout = game.rules.layout
+    form = biased_form(layout, locked.bound(cp.Strategy.uniform(game)))
+    one_iteration(*engines(layout, form, locked.player))
+    both = TwofoldLayout(layout, locked.player, 0.3)
+    one_iteration(*engines(both, both.locked_form(form), locked.player))
+    single = engines(layout, form, locked.player, "single")[1]
     single.run(0, 150)
     assert single.exploitability() < 0.01 * 20
 
@@ -71,7 +78,26 @@ def test_locks_hold_and_single_precision_is_near() -> None:
 @pytest.mark.slow  # a flop
 def test_a_flop() -> None:
     game = spot("QsJh2h", 20, 45, ("AA,KK,T9s", "QQ,AKs,98s"), "100", cap=1)
-    one_iteration(*engines(game))
+    one_iteration(*engines(game.rules.layout))
+
+
+def test_a_solver_runs_there_is_saved_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to rounding it finds what the kernels find; a resumed run has the bits of a whole one."""
+    if LIBRARY is np:
+        monkeypatch.setattr(device, "cupy", NumpyDevice)
+    game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
+    whole = cp.solve(game, backend="cuda", iterations=9)
+    cp.solve(game, backend="cuda", iterations=4, folder=tmp_path / "run")
+    resumed = cp.resume(tmp_path / "run", iterations=9)
+    assert resumed.parameters["backend"] == "cuda"
+    np.testing.assert_array_equal(resumed.strategy.probabilities, whole.strategy.probabilities)
+    np.testing.assert_array_equal(resumed.regrets, whole.regrets)
+    near = cp.solve(game, iterations=60).exploitability
+    assert cp.solve(game, backend="cuda", iterations=60).exploitability == pytest.approx(near, 0.02)
+    answer = cp.respond_to_locks(game, "bet 10 fold 0.7", backend="cuda", percent=2.0)
+    assert answer.risk > 1.0
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -38,9 +38,10 @@ def river(symmetric: bool = False) -> cp.Game:
 @pytest.mark.parametrize("scale", [1.0, 0.6])
 def test_the_worst_locked_player_is_that_of_the_sequence_form(scale: float) -> None:
     game = river()
-    naive, player = naive_game(game), locked_player(game.rules, read_locks(LOCKS))
+    rows = [row | {"trust": scale * row.get("trust", 1.0)} for row in LOCKS["lock"]]
+    naive, player = naive_game(game), locked_player(game.rules, read_locks({"lock": rows}))
     strategy, layout = cp.Strategy.random(game, 4), game.rules.layout
-    form = biased_form(layout, player.bound(strategy, scale))
+    form = biased_form(layout, player.bound(strategy))
     own = layout.table(0, strategy.probabilities, np.float64)
     tables = (
         new_tables(layout, 0, np.float64)._replace(source=own),
@@ -92,6 +93,36 @@ def test_a_lock_of_everything_is_answered_by_a_best_response() -> None:
     assert response.payoff == pytest.approx(best, abs=0.0005 * 20)
     met = cp.expected_value(game, model.replace(response.strategy, 0))[0]
     assert met == pytest.approx(response.payoff, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("board", "stack", "ranges", "bets", "lock"),
+    [
+        ("3d9d5h9cKs", 20, ("22+,A2s+,KTs+", "99,87s,A5s-A2s,KQ"), "75,allin",
+         "check-allin 20 fold 0.2"),
+        ("Kc2c8c7c7d", 60, ("99,87s,A5s-A2s,KQ", "random:0.5,AA"), "75,allin",
+         "check-allin 60 fold 0.23"),
+        ("As3d8cJsJc", 20, ("99,87s,A5s-A2s,KQ", "random:0.5,AA"), "33,100",
+         "check-bet 6.6 call 0.01 trust 0.9"),
+        ("QsJs2s5d", 20, ("22+,AK", "QQ+,JTs,98s"), "allin", "check-check/allin 20 fold 0.9"),
+    ],
+)  # fmt: skip
+def test_each_trust_has_the_best_response_for_it(
+    board: str, stack: float, ranges: tuple[str, str], bets: str, lock: str
+) -> None:
+    """No response of another trust has more of t · payoff + (1 - t) · worst case; so payoff and
+    risk grow. In these spots they do not where the trust is a factor of the locks' own."""
+    game, percent = spot(board, 20, stack, ranges, bets, cap=2), 0.05
+    trusts, gap = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0), percent / 100 * 20
+    found = cp.lock_frontier(game, lock, trusts, percent=percent)
+    for one in found:
+        values = [one.trust * x.payoff + (1 - one.trust) * x.worst_case for x in found]
+        assert values[found.index(one)] >= max(values) - 1.01 * gap
+        assert one.exploitability <= gap
+    for one, other in pairwise(found):
+        slack = 2.02 * gap / (other.trust - one.trust)
+        assert other.payoff >= one.payoff - slack
+        assert other.risk >= one.risk - slack
 
 
 def test_payoff_and_risk_grow_with_trust() -> None:

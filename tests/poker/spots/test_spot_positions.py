@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.base.errors import CounterplayError
+from counterplay.core.base.errors import CounterplayError, TooLarge
 from counterplay.core.responses.locks import locked
 from counterplay.poker.bots.bot import view
 from counterplay.poker.bots.table import strategy_bot
@@ -148,3 +148,12 @@ def test_bad_positions_are_one_sentence(betting: str, board: str, problem: str) 
 def test_a_position_is_of_holdem() -> None:
     with pytest.raises(CounterplayError, match="limit hold'em"):
         hold_position(cp.Strategy.uniform("kuhn"), "rc/", "QsJh2c")
+    with pytest.raises(CounterplayError, match="position: one of cp"):
+        resolve(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_position_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "1")
+    with pytest.raises(TooLarge, match="solving this position again needs about"):
+        hold_position(find_strategy("safe"), "rc/", "QsJh2c")

@@ -75,7 +75,7 @@ def spot(
         ),
     ] = None,
     trust: Annotated[
-        float | None, Option(help="With --lock: a factor of its trust, from 0 to 1 (default).")
+        float | None, Option(help="With --lock: how likely it is followed, from 0 to 1 (default).")
     ] = None,
     max_risk: Annotated[
         float | None,

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from counterplay.app.web import http
 from counterplay.app.web.catalog import NotFound
 from counterplay.app.web.preparation import Preparations
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadParameter, Interrupted, flag, real
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
@@ -75,6 +76,7 @@ class SpotService:
                 f"percent of the pot is above 0, and seconds from 1 to {MOST_SECONDS:g}"
             )
         game, command = _game(query)
+        memory.require(game.rules.layout.bytes_needed("double"), "solving this spot")
         solved = SolvedSpot(game, f"{command} -t {percent:g}")
         job = self._jobs.start(game.name, lambda job: _solve(job, solved, percent, seconds))
         self._keep(self._spots, job.key, solved)

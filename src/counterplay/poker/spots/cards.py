@@ -34,7 +34,7 @@ from counterplay.poker.spots.columns import (
     NEXT_CARD,
     SUITS,
 )
-from counterplay.poker.spots.showdowns import HOLDING, RANK, SAME, KernelSide
+from counterplay.poker.spots.showdowns import COPY, HOLDING, RANK, SAME, KernelSide
 from counterplay.poker.vector.suit_permutations import FULL_DECK, suit_permutations
 
 FULL_BOARD = 5
@@ -125,11 +125,34 @@ def _side(
 ) -> SpotSide:
     place = np.full(N_HOLDINGS, -1, dtype=np.int64)
     place[other] = np.arange(len(other))
-    table = np.column_stack([HOLDING_CARDS[own].astype(np.int64), place[own]])
+    no_copy = np.full(len(own), -1, dtype=np.int64)
+    table = np.column_stack([HOLDING_CARDS[own].astype(np.int64), place[own], no_copy])
     place[:] = -1
     place[own] = np.arange(len(own))
     image = np.ascontiguousarray(place[group[:, own]])
     return SpotSide(own, weight[own], KernelSide(np.ascontiguousarray(table), image, ranked))
+
+
+def twofold(side: SpotSide, share: float) -> SpotSide:
+    """A side that has each holding twice: `share` of its weight in the first n, the rest in the
+    next n."""
+    n, kernel = len(side.holding), side.kernel
+    order, rank = (kernel.ranked[:, row, :-1] for row in (HOLDING, RANK))
+    ranked = np.empty((len(kernel.ranked), 2, 2 * n + 1), dtype=np.int16)
+    ranked[:, HOLDING, :-1] = np.stack([order, order + n], axis=2).reshape(-1, 2 * n)
+    ranked[:, RANK, :-1] = np.repeat(rank, 2, axis=1)
+    ranked[:, :, -1] = 2 * kernel.ranked[:, :, -1]
+    image = np.hstack([kernel.image, kernel.image + n])
+    weight = np.concatenate([share * side.weight, (1.0 - share) * side.weight])
+    both = KernelSide(np.tile(kernel.cards, (2, 1)), image, ranked)
+    return SpotSide(np.tile(side.holding, 2), weight, both)
+
+
+def beside_twofold(side: SpotSide, n: int) -> SpotSide:
+    """The side of the player who meets each of the other's n holdings twice."""
+    cards = side.kernel.cards.copy()
+    cards[:, COPY] = np.where(cards[:, SAME] >= 0, cards[:, SAME] + n, -1)
+    return side._replace(kernel=side.kernel._replace(cards=cards))
 
 
 def _boards(board: list[int], group: np.ndarray) -> SpotBoards:

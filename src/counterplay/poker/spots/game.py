@@ -98,8 +98,8 @@ class SpotRules:
     def regret_minimiser(
         self, variant: CFRVariant, compute: ComputeOptions, problem: Problem
     ) -> Any:
-        """Returns the engine of CFR in vector form. `problem.form`: a form with locks, and whose
-        they are; `problem.restriction`: the player of a data-biased response."""
+        """Returns the engine of CFR in vector form. `problem.form`: a layout, its form with locks,
+        and whose they are; `problem.restriction`: the player of a data-biased response."""
         from counterplay.poker.spots.device import DeviceSpotRegrets
         from counterplay.poker.spots.engine import SpotRegrets, biased_form
 
@@ -108,8 +108,8 @@ class SpotRules:
         if problem.restriction is not None:
             biased = biased_form(self.layout, problem.restriction)
             return engine(self.layout, variant, compute, biased, problem.restriction.player)
-        locked = problem.form if problem.transformed else ()
-        return engine(self.layout, variant, compute, *locked)
+        layout, *locked = problem.form if problem.transformed else (self.layout,)
+        return engine(layout, variant, compute, *locked)
 
     def form(self) -> SpotGame:
         memory.require(self.layout.form_bytes, "a strategy of this spot")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from counterplay.poker.spots.betting import DECISION, SpotBetting, SpotTree, build_tree
-from counterplay.poker.spots.cards import pair_weights, spot_cards
+from counterplay.poker.spots.cards import beside_twofold, pair_weights, spot_cards, twofold
 from counterplay.poker.spots.columns import (
     ACTIONS,
     BASE,
@@ -43,6 +43,13 @@ class SpotLayout:
         tree, self.named = build_tree(betting)
         self.boards, self.sides = spot_cards(board, weights, symmetric)
         self.tree, self.betting = tree, betting
+        self._number()
+        #: The sum of the weights of all pairs of holdings that can meet.
+        self.total_weight = float(pair_weights(*self.sides).sum())
+
+    def _number(self) -> None:
+        """Numbers the slots and information sets."""
+        tree = self.tree
         self.n_boards = np.diff(self.boards.first)[tree.street]  # of each node
         self.n_slots, self.n_infosets = [0, 0], 0
         nodes = _columns(tree)
@@ -54,8 +61,6 @@ class SpotLayout:
                 self.n_slots[player] += int(self.n_boards[k] * nodes[k, SIZE])
                 self.n_infosets += many
         self.form = SpotForm(nodes, self.boards.columns, tree.payoff, np.zeros(0))
-        #: The sum of the weights of all pairs of holdings that can meet.
-        self.total_weight = float(pair_weights(*self.sides).sum())
 
     def decisions(self, player: int) -> list[int]:
         """Returns the nodes at which a player acts."""
@@ -115,6 +120,45 @@ class SpotLayout:
         first = np.concatenate([[0], *counts])
         small = sum(self.n_slots) < 2**31
         return np.cumsum(first, dtype=np.int32 if small else np.int64)
+
+
+class TwofoldLayout(SpotLayout):
+    """A spot to which `player` comes with each holding twice: with a probability as one who is
+    bound by locks, otherwise as one who is free. The other does not know which."""
+
+    def __init__(self, one: SpotLayout, player: int, bound: float) -> None:
+        self.tree, self.named, self.boards = one.tree, one.named, one.boards
+        self.betting = one.betting
+        self.one, self.player, self.total_weight = one, player, one.total_weight
+        n = len(one.sides[player].holding)
+        own = twofold(one.sides[player], bound)
+        other = beside_twofold(one.sides[1 - player], n)
+        self.sides = (own, other) if player == 0 else (other, own)
+        self._number()
+
+    def locked_form(self, form: SpotForm) -> SpotForm:
+        """The form in which the locks of `form` bind the first of the two."""
+        nodes, floors, used = self.form.nodes.copy(), [np.zeros(0)], 0
+        for k, _, (boards, actions, many) in self.blocks(self.player):
+            low, half = int(form.nodes[k, FLOOR]), many // 2
+            if low >= 0:
+                floor = np.zeros((boards, actions, many))
+                own = form.floor[low : low + boards * actions * half]
+                floor[:, :, :half] = own.reshape(boards, actions, half)
+                nodes[k, FLOOR], used = used, used + floor.size
+                floors.append(floor.ravel())
+        return self.form._replace(nodes=nodes, floor=np.concatenate(floors))
+
+    def slots(self, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+        """Returns float64[n_slots] of the spot itself, for the first of the two."""
+        tables, own = [one, two], np.empty(self.one.n_slots[self.player])
+        for (_, low, shape), (_, where, _) in zip(
+            self.blocks(self.player), self.one.blocks(self.player), strict=True
+        ):
+            table = tables[self.player][low].reshape(shape)
+            own[where] = table[:, :, : shape[2] // 2].ravel()
+        tables[self.player] = own
+        return self.one.slots(*tables)
 
 
 def _columns(tree: SpotTree) -> np.ndarray:

@@ -64,17 +64,17 @@ class SpotPlayers(PlayerResolver):
 
 
 class LockedPlayer(NamedTuple):
-    """Whose decisions locks name in a spot, and a function that binds that player by them: to a
-    solution, with a factor of their trust."""
+    """Whose decisions locks name in a spot, and a function that binds that player by them to a
+    solution."""
 
     player: int
     locks: tuple[Lock, ...]
 
-    def bound(self, solution: Strategy, scale: float) -> RestrictedPlayer:
-        """The restricted player of a data-biased response: Pconf is the trust of the lock times
-        `scale` at locked decisions, elsewhere 0."""
+    def bound(self, solution: Strategy) -> RestrictedPlayer:
+        """The restricted player of a data-biased response: Pconf is the trust of the lock at locked
+        decisions, elsewhere 0."""
         model, trust = lock_model(solution, self.locks)
-        return RestrictedPlayer(model, self.player, scale * np.nan_to_num(trust), None)
+        return RestrictedPlayer(model, self.player, np.nan_to_num(trust), None)
 
 
 def locked_player(rules: Any, locks: Iterable[Lock], player: int | None = None) -> LockedPlayer:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import memory
-from counterplay.core.base.errors import BadParameter, BadStrategy, positive, whole_number
+from counterplay.core.base.errors import BadParameter, BadStrategy, positive, shown, whole_number
 from counterplay.core.evaluation.exact import exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
@@ -107,6 +107,8 @@ def resolve(
 ) -> Resolved:
     """A position solved again, unsafe to an exploitability of `percent` of the pot and otherwise in
     `iterations` of each gadget game, with the exploitability and the leak of each strategy."""
+    if not isinstance(position, HoldemPosition):
+        raise BadParameter(f"position: one of cp.hold_position, not {shown(position)}")
     whole_number(iterations, 1, None, "iterations")
     game, blueprint = position.game, position.blueprint
     target = positive(percent, "percent") / 100 * game.rules.pot

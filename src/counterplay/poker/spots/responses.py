@@ -1,15 +1,16 @@
 """`respond_to_locks`: what to do against a player who is believed to play as locks say.
 
-At trust t the locked decisions are played with the locks' probabilities times t at least; what is
-left, and all other decisions, are free. Both players are solved in that game: at t = 1 this is node
-locking, below it a data-biased response (Johanson & Bowling 2009) whose Pconf is t at the locked
-decisions and 0 elsewhere, at t = 0 an equilibrium.
+A response is judged by two numbers. `payoff`: what it gets from a player who follows the locks and
+is otherwise the worst for it. `risk`: how far below the value of the spot its worst case lies,
+against a player who follows nothing. To follow a lock whose own trust is c is to play it with its
+probabilities times c at least (Pconf of a data-biased response, Johanson & Bowling 2009).
 
-A response is judged in the original spot by two numbers. `payoff`: what it gets from a player who
-follows the locks and is otherwise the worst for it. `risk`: how far below the value of the spot its
-worst case lies, against a player who follows nothing. The largest payoff is that of trust 1, which
-is a best response in the locked game, and the risk of trust 0 is zero, both up to the
-exploitability at which solving stopped.
+At trust t the other player follows the locks with probability t, as a whole, and the responder does
+not know whether (a restricted Nash response, Johanson, Zinkevich & Bowling 2007): the response has
+the largest t · payoff + (1 - t) · worst case. So payoff and risk grow with the trust. At t = 1 this
+is node locking, a best response in the locked game; at t = 0 an equilibrium; all up to the
+exploitability at which solving stopped. With t as a factor of each Pconf instead, responses are
+not the best in these two numbers, and they do not always grow.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from counterplay.poker.spots.engine import (
     on_all_processors,
 )
 from counterplay.poker.spots.kernels import BEST, SpotForm
+from counterplay.poker.spots.layout import TwofoldLayout
 from counterplay.poker.spots.locks import LockedPlayer, locked_player
 
 DEFAULT_PERCENT = 0.1  # of the pot, at which solving stops
@@ -59,7 +61,7 @@ class LockedResponse:
 
     game: Game
     player: int  # the responder
-    trust: float  # factor of the locks' own trusts
+    trust: float  # that the other player follows the locks
     payoff: float  # from a player who follows the locks, and is otherwise the worst
     worst_case: float  # from the worst of all players
     value: float  # of the spot to the responder
@@ -100,13 +102,17 @@ class _LockedQuestion:
         own = self._least(self.solution, layout.form)
         other = self._least(self.solution, layout.form, self.locked.player)
         self.value = (own - other) / 2.0
-        self.form = self._form(self.solution, 1.0)
+        self.form = biased_form(layout, self.locked.bound(self.solution))
 
-    def _form(self, solution: Strategy, trust: float) -> SpotForm:
-        return biased_form(self.game.rules.layout, self.locked.bound(solution, trust))
+    def _solve_at(self, trust: float) -> tuple[Strategy, float]:
+        """The solution of the game at a trust, and its exploitability there."""
+        layout, player = self.game.rules.layout, self.locked.player
+        if trust == 1.0:
+            return self._solve(Problem(self.game, (layout, self.form, player)))
+        both = TwofoldLayout(layout, player, trust)
+        return self._solve(Problem(self.game, (both, both.locked_form(self.form), player)))
 
-    def _solve(self, form: SpotForm | None) -> tuple[Strategy, float]:
-        problem = None if form is None else Problem(self.game, (form, self.locked.player))
+    def _solve(self, problem: Problem | None) -> tuple[Strategy, float]:
         solver = new_solver(self.game, "dcfr", 0, dict(self.options), problem)
         tell: Any = lambda progress: self.progress(self.doing)  # noqa: E731
         run = run_solver(solver, Limits(MOST_ITERATIONS, target=self.target, on_chunk=tell))
@@ -129,7 +135,7 @@ class _LockedQuestion:
         if trust == 0.0:
             strategy, gap = self.solution, 0.0
         else:
-            strategy, gap = self._solve(self._form(self.solution, trust))
+            strategy, gap = self._solve_at(trust)
         payoff = self._least(strategy, self.form)
         worst = self._least(strategy, self.game.rules.layout.form)
         meant = strategy.for_player(self.player)
@@ -148,10 +154,10 @@ def check_locks(
         raise BadParameter("the risk of a response is known without rake; leave out rake")
     other = None if player is None else 1 - whole_number(player, 0, 1, "player")
     layout = game.rules.layout
-    needed = layout.bytes_needed("double") + (answers + 2) * layout.form_bytes
+    needed = 2 * layout.bytes_needed("double") + (answers + 2) * layout.form_bytes
     memory.require(needed, "answering these locks")
     found = locked_player(game.rules, read_locks(locks), other)
-    found.bound(Strategy.uniform(game), 1.0)
+    found.bound(Strategy.uniform(game))
     return found
 
 
@@ -169,10 +175,11 @@ def respond_to_locks(
     """The response to a player who is believed to play as `locks` say: texts such as "bet 10 fold
     0.7", a file (TOML), or a mapping of the same shape.
 
-    `trust` (1): a factor of the locks' own trusts. Or `max_risk`: the largest trust, within 1/64,
-    whose response loses at most so many chips per hand to any opponent, compared with the value of
-    the spot. `player`: who responds, where the locks are of both. `percent`: the exploitability, in
-    percent of the pot, at which solving stops. Other options are those of `dcfr`.
+    `trust` (1): the probability that the other player follows the locks. Or `max_risk`: the largest
+    trust, within 1/64, whose response loses at most so many chips per hand to any opponent,
+    compared with the value of the spot. `player`: who responds, where the locks are of both.
+    `percent`: the exploitability, in percent of the pot, at which solving stops. Other options are
+    those of `dcfr`.
     """
     if trust is not None and max_risk is not None:
         raise BadParameter("give either trust or max_risk, which chooses it")

@@ -16,13 +16,15 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.cards.cards import N_CARDS
 
 _CARDS = index(N_CARDS)
-SAME, HOLDING, RANK = 2, 0, 1  # columns of `cards`, rows of `ranked`
+SAME, COPY = 2, 3  # columns of `cards`
+HOLDING, RANK = 0, 1  # rows of `ranked`
 
 
 class KernelSide(NamedTuple):
     """One player's n holdings; r boards of the river, g suit permutations."""
 
-    cards: np.ndarray  # int64[n, 3]: both cards; the same holding of the other player, or -1
+    #: int64[n, 4]: both cards; the same holding of the other player, and its copy, or -1
+    cards: np.ndarray
     image: np.ndarray  # int64[g, n]: of each holding under each suit permutation
     #: int16[r, 2, n + 1]: holdings on a board, weakest first, and the rank of their strength among
     #: both players'; those that share a card with the board come last, and their number at the end.
@@ -45,6 +47,8 @@ def fold(side: Any, other: Any, payoff: Any, reach: Any, value: Any, by_card: An
         met = by_card[_CARDS] - by_card[index(side.cards[h, 0])] - by_card[index(side.cards[h, 1])]
         if side.cards[h, SAME] >= 0:  # was subtracted twice
             met += reach[index(side.cards[h, SAME])]
+        if side.cards[h, COPY] >= 0:
+            met += reach[index(side.cards[h, COPY])]
         value[h] = payoff * met
 
 

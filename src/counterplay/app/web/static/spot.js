@@ -206,7 +206,7 @@ export async function open(place, query) {
       state,
       answered: (answers, k, row, player) => {
         Object.assign(state, { answers, k });
-        const worst = "the worst that he can do who follows the locks as far as they are trusted";
+        const worst = "the worst that he can do who follows the locks";
         said = (seat) => (seat === player ? `the answer at a trust of ${row.trust}` : worst);
         const undo = quiet_button("Back to the solution", back);
         show(note, `Below: the answer at a trust of ${row.trust}. `, undo);
