@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base import display, files
-from counterplay.core.base.disk import write_text
+from counterplay.core.base.disk import write_bytes
 from counterplay.poker.exam.exact import Grade
 from counterplay.poker.exam.result import Exam, ExamRow
 
@@ -32,7 +32,8 @@ def save(result: Exam | Grade, folder: Path) -> tuple[Path, Path]:
     """Writes the page and the data into a folder; returns both paths."""
     paths = folder / PAGE, folder / DATA
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(paths[0], page(result))
+    text = page(result).encode(errors="backslashreplace")  # names of files may be no text
+    write_bytes(paths[0], text)
     files.write_json(paths[1], display.finite(result.facts()))
     return paths
 
