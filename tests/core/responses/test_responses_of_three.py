@@ -116,9 +116,7 @@ def test_deviators_in_kuhn_by_brute_force(player: int, deviator: int) -> None:
         values = [cp.expected_value(KUHN, one) for one in tried]
         best = max(value[deviator] for value in values)
         _, plan = min(
-            (value[player], k)
-            for k, value in enumerate(values)
-            if value[deviator] >= best - 1e-12
+            (value[player], k) for k, value in enumerate(values) if value[deviator] >= best - 1e-12
         )
         chosen = with_plan(chosen, plans[plan], deviator)
     values = cp.expected_value(KUHN, chosen)
