@@ -82,7 +82,8 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
         f"excludes 0 or lies within {exam.margin:g} sb/h of it; the interval holds at all times of "
         f"a match together with probability {exam.level:.0%}, one match at a time."
     )
-    stopped = "<p><strong>Stopped before all matches were played.</strong></p>"
+    why = f" {exam.failure}" if exam.failure else ""
+    stopped = f"<p><strong>Stopped before all was done.{escape(why)}</strong></p>"
     text = (
         f'<p class="soft">{escape(note)}</p>{stopped if exam.stopped else ""}'
         f"<h2>Winnings</h2>{_intervals(exam.rows)}{display.table(header, rows)}"

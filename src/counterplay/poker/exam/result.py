@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from counterplay.core.base.display import Columns, Tabular
+from counterplay.core.base.errors import CounterplayError
 
 WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
 
@@ -70,6 +71,7 @@ class Exam(Tabular):
     version: str
     stopped: bool = False
     told: bool = False  # whether its actions were drawn from probabilities that it told
+    failure: str = ""  # the error that ended it
 
     def __repr__(self) -> str:
         return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
@@ -107,6 +109,14 @@ class Exam(Tabular):
             for row in self.rows
         ]
         return facts | {"unit": "sb/h"}
+
+
+class ExamFailed(CounterplayError):
+    """An error in a match, such as a program that died; `result` holds the matches before."""
+
+    def __init__(self, message: str, result: Exam) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 def _finite(value: Any) -> Any:
