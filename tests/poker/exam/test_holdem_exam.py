@@ -53,6 +53,7 @@ def test_verdicts() -> None:
     assert row(mean=-0.2, low=-0.3, high=-0.1).verdict == LOSES
     assert row(mean=0.0, low=-0.04, high=0.04).verdict == EVEN
     assert row(low=-0.1, needed=None).verdict == OPEN
+    assert str(row(most=1.5)).endswith("(100 hands, clear after 80); a best response wins +1.5000")
 
 
 def test_illegal_actions_are_calls_and_counted() -> None:

@@ -44,9 +44,10 @@ class ExamRow:
 
     def __str__(self) -> str:
         clear = "" if self.needed is None else f", clear after {self.needed:,}"
+        most = "" if self.most is None else f"; a best response wins {self.most:+.4f}"
         return (
             f"{self.opponent}: {self.mean:+.4f} sb/h ({self.interval}), {self.verdict} "
-            f"({self.hands:,} hands{clear})"
+            f"({self.hands:,} hands{clear}){most}"
         )
 
 
