@@ -36,8 +36,13 @@ PAIRS = (
     ("noisy 5%", "safe"), ("noisy 5%", "sparbot"), ("noisy 5%" + HIDDEN, "safe"),
     ("noisy 5%" + HIDDEN, "sparbot"), ("poki", "safe"),
 )  # fmt: skip
+THEN = " then "
 #: Players, hands of an exam.
-COVERED = (("always-call", "uniform", 200), ("always-call" + HIDDEN, "uniform", 200))
+COVERED = (
+    ("always-call", "uniform", 200), ("always-call" + HIDDEN, "uniform", 200),
+    ("always-fold" + HIDDEN, "uniform", 200),
+    (f"always-fold{THEN}always-raise" + HIDDEN, "uniform", 200),
+)  # fmt: skip
 KNOWN_HANDS = 4_000_000
 
 
@@ -57,6 +62,30 @@ class Hidden:
         return self._bot.act(view)
 
 
+class Switching:
+    """Plays as one table in the first half of its hands, then as another."""
+
+    name = "switching"
+
+    def __init__(self, bots: list[TableBot], hands: int) -> None:
+        self._bots, self._hands = bots, hands
+
+    def start(self, seed: int) -> None:
+        self._seen = -1
+        for bot in self._bots:
+            bot.start(seed)
+
+    def seed(self, seed: int) -> None:
+        for bot in self._bots:
+            bot.seed(seed)
+
+    def new_hand(self, seat: int) -> None:
+        self._seen += 1
+
+    def act(self, view: cp.View) -> str:
+        return self._bots[2 * self._seen >= self._hands].act(view)
+
+
 @cache
 def noisy(word: str) -> cp.Strategy:
     """`safe` with a share of uniform actions; `word`: such as `noisy 5%`."""
@@ -73,9 +102,11 @@ def played(player: Any, opponent: Any, seed: int, hands: int) -> tuple[np.ndarra
     return np.concatenate([samples for _, samples in blocks]), np.concatenate(won)
 
 
-def examined(name: str) -> Any:
-    """A player, hidden in a program if its name says so."""
+def examined(name: str, hands: int = HANDS) -> Any:
+    """A player, hidden in a program if its name says so; `hands`: of the exam."""
     word = name.removesuffix(HIDDEN)
+    if THEN in word:
+        return Switching([cp.bot(one) for one in word.split(THEN)], hands // 2)
     found = strategy_bot(noisy(word), name) if word.startswith("noisy") else cp.bot(word)
     return found if word == name else Hidden(found)
 
@@ -124,18 +155,20 @@ def coverage(exams: int, only: str | None) -> None:
     for name, against, hands in COVERED:
         if only not in (None, name):
             continue
-        player = examined(name)
-        truth, error = value(name.removesuffix(HIDDEN), against)
+        player, deals = examined(name, hands), hands // 2
+        values = [value(one, against)[0] for one in name.removesuffix(HIDDEN).split(THEN)]
+        of_deal = np.repeat(values, deals // len(values))
+        truth = of_deal.cumsum() / np.arange(1, deals + 1)  # of the mean of the deals so far
         missed = last = 0
         means = []
         for seed in range(exams):
             samples, _ = played(player, cp.bot(against), seed, hands)
             intervals = ConfidenceSequence(len(samples), SCALE).add(samples)
-            missed += any(interval.excludes(truth) for interval in intervals)
-            last += intervals[-1].excludes(truth)
+            excluded = [one.excludes(now) for one, now in zip(intervals, truth, strict=True)]
+            missed, last = missed + any(excluded), last + excluded[-1]
             means.append(intervals[-1].mean)
         rows[name, against] = (
-            name, against, hands, exams, truth, error, float(np.mean(means)),
+            name, against, hands, exams, truth[-1], 0.0, float(np.mean(means)),
             float(np.std(means) / exams**0.5), missed, last,
         )  # fmt: skip
         print(*rows[name, against], flush=True)

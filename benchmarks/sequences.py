@@ -1,5 +1,5 @@
-"""How often a confidence sequence ever excludes the truth, for payoffs of several shapes, among them
-those for which it does so too often: rare payoffs far from the others. Writes
+"""How often a confidence sequence ever excludes the truth, for payoffs of several shapes, among
+them those for which it does so too often: rare payoffs far from the others. Writes
 benchmarks/sequences.csv. Run: python -m benchmarks.sequences"""
 
 from __future__ import annotations

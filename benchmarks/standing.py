@@ -6,21 +6,29 @@ page docs/results/standing.md. Run: python -m benchmarks.standing"""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
 
 OUT = Path(__file__).parent / "standing.csv"
 ITERATIONS = 1_000
-ALGORITHMS = ("cfr", "cfr+", "dcfr", "pcfr+")
+#: Names in the table, and options.
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "cfr": {},
+    "cfr, alternating": {"alternating": True},
+    "cfr+": {},
+    "dcfr": {},
+    "pcfr+": {},
+}
 VALUES = ("kuhn", "leduc", "bluff(1,1,6)")
 
 
 def main() -> None:
     rows: list[tuple[object, ...]] = []
     leduc = cp.load("leduc")
-    for name in ALGORITHMS:
-        run = cp.solve(leduc, name, iterations=ITERATIONS)
+    for name, options in ALGORITHMS.items():
+        run = cp.solve(leduc, name.partition(",")[0], iterations=ITERATIONS, **options)
         value = 1000 * cp.exploitability(leduc, run.strategy) / 2
         rows.append(("leduc", "exploitability", name, value, "mA/g", run.seconds))
     for name in VALUES:

@@ -1,4 +1,4 @@
-"""Tables of the page on where things stand, of exams and of networks, from committed CSVs of benchmarks/."""
+"""Tables of the page on where things stand, of exams and of networks, from committed CSVs."""
 
 from __future__ import annotations
 
@@ -90,6 +90,15 @@ def coverage_table() -> str:
     return table([*header, "missed it at any time", "at the end"], lines)
 
 
+def sequences_table() -> str:
+    """How often intervals of an exam ever miss the truth, by the shape of payoffs."""
+    lines = [
+        [row["shape"], *(f"{float(row[name]):.1%}" for name in ("missed_100", "missed_1500"))]
+        for row in _rows("sequences")
+    ]
+    return table(["luck-adjusted payoffs", "200 hands", "3,000 hands"], lines)
+
+
 def network_table() -> str:
     """What it took to measure a network in Flop Hold'em."""
     lines = [
@@ -118,5 +127,6 @@ STANDING = {
     "standing-exact": exact_table,
     "exam": exam_table,
     "exam-coverage": coverage_table,
+    "exam-shapes": sequences_table,
     "policy-network": network_table,
 }

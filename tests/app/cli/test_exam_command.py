@@ -42,3 +42,9 @@ def test_mistakes_get_a_sentence(
     assert done.returncode == 2
     assert says in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_names_are_printed_as_they_are(tmp_path: Path, inside: Inside) -> None:
+    """`:ok:` is an emoji to the library that prints."""
+    (tmp_path / "mine.py").write_text("ok = 1\n")
+    assert "mine.py:ok:" in inside(tmp_path, "exam", "mine.py:ok").stderr

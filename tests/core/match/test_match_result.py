@@ -56,4 +56,3 @@ def test_intervals_of_short_matches_hold_the_exact_value(hands: int) -> None:
         low, high = cp.play_match("kuhn", a, b, hands=hands, seed=seed).interval
         missed += not low <= exact <= high
     assert missed <= 200 * 0.05 + 3 * (200 * 0.05 * 0.95) ** 0.5
-

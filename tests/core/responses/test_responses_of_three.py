@@ -98,6 +98,42 @@ def test_brute_force_over_pure_strategies(player: int) -> None:
     assert found.bound <= found.found + 1e-12
 
 
+@pytest.mark.parametrize(("player", "deviator"), [(0, 1), (1, 0), (2, 1)])
+def test_deviators_in_kuhn_by_brute_force(player: int, deviator: int) -> None:
+    """All plans of a card are tried, card by card: what a deviator wins is a sum over its cards.
+    Ties are broken against `player`."""
+    profile = cp.Strategy.random(KUHN, 10 + player)
+    rows = [row for row in profile.table() if row.player == deviator]
+    chosen = profile
+    for card in "TJQK":
+        labels = [row.infoset for row in rows if row.infoset.startswith(card)]
+        plans = [
+            {label: {action: 1.0} for label, action in zip(labels, actions, strict=True)}
+            for actions in product(("pass", "bet"), repeat=len(labels))
+        ]
+        assert len(plans) == 16
+        tried = [with_plan(profile, plan, deviator) for plan in plans]
+        values = [cp.expected_value(KUHN, one) for one in tried]
+        best = max(value[deviator] for value in values)
+        _, plan = min(
+            (value[player], k) for k, value in enumerate(values) if value[deviator] >= best - 1e-12
+        )
+        chosen = with_plan(chosen, plans[plan], deviator)
+    values = cp.expected_value(KUHN, chosen)
+    assert cp.best_response(KUHN, profile, deviator).value == pytest.approx(
+        values[deviator], abs=1e-12
+    )
+    assert selfish_payoff(KUHN, profile, player, deviator) == pytest.approx(
+        values[player], abs=1e-12
+    )
+
+
+def with_plan(profile: cp.Strategy, plan: Any, player: int) -> cp.Strategy:
+    """A profile in which a player plays otherwise at some information sets."""
+    table = {row.infoset: row.probabilities for row in profile.table() if row.player == player}
+    return with_part(profile, {**table, **plan}, player)
+
+
 def least_by_integers(game: cp.Game, profile: cp.Strategy, player: int) -> float:
     """The coalition's minimum: binary plans of both members, and a variable for every pair of
     sequences."""

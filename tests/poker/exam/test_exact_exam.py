@@ -206,6 +206,14 @@ def test_the_page_and_the_data(tmp_path: Path) -> None:
     assert np.isfinite(losses).all()
 
 
+def test_a_name_that_is_no_text_is_written(tmp_path: Path) -> None:
+    """Names of files may have bytes that are none."""
+    result = cp.grade("kuhn", cp.TextPlayer(lambda text: "bet", name="f\udcff.py"))
+    html, data = save(result, tmp_path)
+    assert "f\\udcff.py" in html.read_text(encoding="utf-8")
+    assert json.loads(data.read_text())["player"] == "f\udcff.py"
+
+
 def test_a_text_player_is_a_function_or_a_command() -> None:
     with pytest.raises(cp.CounterplayError, match="a function or a command, not 3"):
         cp.TextPlayer(3)  # type: ignore[arg-type]

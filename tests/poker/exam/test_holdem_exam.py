@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -52,6 +53,7 @@ def test_verdicts() -> None:
     assert row(mean=-0.2, low=-0.3, high=-0.1).verdict == LOSES
     assert row(mean=0.0, low=-0.04, high=0.04).verdict == EVEN
     assert row(low=-0.1, needed=None).verdict == OPEN
+    assert str(row(most=1.5)).endswith("(100 hands, clear after 80); a best response wins +1.5000")
 
 
 def test_illegal_actions_are_calls_and_counted() -> None:
@@ -177,6 +179,8 @@ def test_the_page_says_everything_and_escapes(tmp_path: Path) -> None:
     assert "&lt;me&gt;" in text
     assert "<y>" not in text
     assert "Stopped before" in text
+    failed = report(rows, stopped=True, failure="<b>died</b>")
+    assert "&lt;b&gt;died" in failed._repr_html_()
     assert "not\u00a0known\u00a0yet" in text
     assert "inf" not in text
     facts = json.loads(data.read_text())
@@ -186,9 +190,18 @@ def test_the_page_says_everything_and_escapes(tmp_path: Path) -> None:
     assert "wins" in repr(report(rows))
 
 
+def exact_values() -> list[dict[str, str]]:
+    """The simple bots of benchmarks/exact.csv."""
+    with (Path(__file__).parents[3] / "benchmarks" / "exact.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["strategy"].startswith("always-")]
+
+
 def test_the_leaks_of_opponents_are_known_where_they_were_measured() -> None:
     assert holdem.most_from("safe") == pytest.approx(0.13765)
-    assert holdem.most_from("always-fold") == 0.75
+    for row in exact_values():
+        assert holdem.most_from(row["strategy"]) == pytest.approx(
+            float(row["mb_per_game"]) / 1000, abs=5e-6
+        )
     assert holdem.most_from("uniform") is None
     assert holdem.most_from(Caller()) is None
 
@@ -266,6 +279,28 @@ def test_ctrl_c_keeps_the_matches_that_were_played() -> None:
     with pytest.raises(cp.Interrupted) as stop:
         cp.exam(Caller(), [Tired()], 400)
     assert stop.value.result is None
+
+
+@pytest.mark.usefixtures("_without_kernels")
+def test_an_error_in_a_later_match_keeps_those_before() -> None:
+    class Fragile(Caller):
+        name = "fragile"
+        hands = 0
+
+        def new_hand(self, seat: int) -> None:
+            Fragile.hands += 1
+            if Fragile.hands > 100:
+                raise OSError("the network is gone")
+
+    with pytest.raises(cp.CounterplayError, match="network is gone") as found:
+        cp.exam(Fragile(), [Folder(), Caller()], 100)
+    result = found.value.result  # type: ignore[attr-defined]
+    assert [one.opponent for one in result.rows] == ["folder"]
+    assert result.stopped
+    assert "network is gone" in result.failure
+    with pytest.raises(cp.CounterplayError, match="network is gone") as found:
+        cp.exam(Fragile(), [Folder()], 100)
+    assert not hasattr(found.value, "result")  # nothing was played before
 
 
 @pytest.mark.usefixtures("_without_kernels")

@@ -25,8 +25,8 @@ from rich.console import Console
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.registry import runs_user_code
 
-out = Console(soft_wrap=True, highlight=False, markup=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+out = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
 #: From small bets, summed over both seats, to thousandths of one, averaged over them.
 MILLIBETS = 500.0

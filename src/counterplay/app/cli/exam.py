@@ -73,19 +73,21 @@ def exam(
 
     if game is not None:
         opt.refuse_given(context, MATCH_OPTIONS, "a small game is examined exactly")
-        result, stopped = _grade(game, player, times), False
+        result, stopped, failure = _grade(game, player, times), False, None
     else:
         if times is not None:
             raise BadParameter("--times is for text players in a small game; add --game kuhn")
         _check_holdem(player)
         opponents = None if against is None else [one.strip() for one in against.split(",")]
-        result, stopped = _matches(player, opponents, hands, seed, margin, flops)
+        result, stopped, failure = _matches(player, opponents, hands, seed, margin, flops)
     paths = save(result, where)
     if as_json:
         print_json(result.facts())
     else:
         (_print_exam if game is None else _print_grade)(result)
         out.print(f"Files: {paths[0]}, {paths[1]}")
+    if failure is not None:
+        raise failure
     if stopped:
         raise typer.Exit(130)
 
@@ -109,20 +111,24 @@ def _matches(
     seed: int,
     margin: float,
     flops: int | None,
-) -> tuple[Any, bool]:
+) -> tuple[Any, bool, Exception | None]:
+    """The exam, whether it was stopped by Ctrl-C, and the error that ended it."""
     from counterplay.poker.exam.holdem import exam as examine
+    from counterplay.poker.exam.result import ExamFailed
 
     with display.share_progress("exam") as progress:
         options = {"margin": margin, "flops": flops, "progress": progress}
         work = partial(examine, player, opponents, hands, seed, **options)
         try:
             result, stopped = display.until_stopped(work)
+        except ExamFailed as failure:
+            return failure.result, False, failure
         except KeyboardInterrupt:
             err.print("stopped before the first match was over; nothing was saved.")
             raise typer.Exit(130) from None
     if stopped:
         err.print("stopped; these are the matches that were played.")
-    return result, stopped
+    return result, stopped, None
 
 
 def _grade(game: str, player: str, times: int | None) -> Any:

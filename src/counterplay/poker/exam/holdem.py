@@ -38,7 +38,7 @@ from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.exam.candidate import Candidate, milliseconds, two_of
-from counterplay.poker.exam.result import Exam, ExamRow
+from counterplay.poker.exam.result import Exam, ExamFailed, ExamRow
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment
 from counterplay.poker.match.luck_adjustment import PARTS, HoldemLuckAdjustment
@@ -55,7 +55,7 @@ SCALE = 1.0  # sb/h: of the standard deviation of a luck-adjusted duplicate deal
 MOST_HANDS = 10**6
 #: What best responses win from simple bots, the mean of both seats (Johanson et al. 2011, and
 #: benchmarks/exact.csv).
-LEAKS = {"always-fold": 0.75, "always-call": 1.16348}
+LEAKS = {"always-fold": 0.75, "always-call": 1.16348, "always-raise": 3.69769}
 
 
 def opponents() -> tuple[str, ...]:
@@ -84,7 +84,8 @@ def exam(
     strategies and the bots that are tables), and stops when a 95% confidence sequence says that it
     wins, loses, or is within `margin` sb/h of even. `flops`: also estimate its exploitability from
     so many flops, where it is a table or a function. Ctrl-C raises `Interrupted`, whose `result` is
-    the exam so far (None before the first match was over).
+    the exam so far (None before the first match was over); an error in a later match `ExamFailed`,
+    which has one too.
     """
     whole_number(hands, 2, MOST_HANDS, "hands")
     check_seed(seed)
@@ -93,38 +94,17 @@ def exam(
         whole_number(flops, LEAST_FLOPS, None, "flops")
     if isinstance(player, type):
         player = call_user_code(player, player.__name__)
-    if isinstance(against, str):
-        raise BadParameter(f"against is a list of players, not {against!r}")
-    names = list(opponents() if against is None else against)
-    if not names:
-        raise BadParameter("an exam needs an opponent; leave out against for all of them")
-    begun, rows = clock(), list[ExamRow]()
+    begun = clock()
     with progress_bar(progress) as progress:
-        examined = bot(player_or_program(player), progress)
-        check_betting(LIMIT, (examined,))
-        others = [(name, bot(player_or_program(name), progress)) for name in names]
-        for one in (examined, *(other for _, other in others)):
-            if only_seat(one, None) is not None:
-                raise BadParameter(
-                    f"an exam is in both seats, and {bot_name(one)} is a response for one"
-                )
+        examined, others = _players(player, against, progress)
         lanes = two_of(examined)
-        stopped = False
-        try:
-            for k, (name, other) in enumerate(others):
-                part = _Part(progress, k, len(others), str(name))
-                rows.append(_match(lanes, name, other, hands, seed, margin, part))
-        except KeyboardInterrupt:
-            stopped = True
-        finally:
-            for lane in lanes:
-                lane.close()
-        exploitable, note = (None, "stopped before it was measured")
-        if not stopped:
+        rows, end = _matches(lanes, others, hands, seed, margin, progress)
+        exploitable, note = None, "stopped before it was measured"
+        if end is None:
             try:
                 exploitable, note = measured(player, flops, progress)
-            except KeyboardInterrupt:
-                stopped = True
+            except KeyboardInterrupt as stop:
+                end = stop
     mean_ms, slow_ms, most_ms = milliseconds([t for lane in lanes for t in lane.seconds])
     result = Exam(
         player=str(player) if isinstance(player, str) else bot_name(examined),
@@ -142,12 +122,57 @@ def exam(
         exploitability=exploitable,
         exploitability_note=note,
         version=version(),
-        stopped=stopped,
+        stopped=end is not None,
         told=lanes[0].tells,
+        failure=str(end) if isinstance(end, CounterplayError) else "",
     )
-    if stopped:
+    if isinstance(end, CounterplayError):
+        raise ExamFailed(str(end), result) if rows else end
+    if end is not None:
         raise Interrupted(result if rows else None)
     return result
+
+
+def _players(
+    player: Any, against: Sequence[Any] | None, progress: ProgressCallback
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """The bot that is examined, and its opponents with what they were named by."""
+    if isinstance(against, str):
+        raise BadParameter(f"against is a list of players, not {against!r}")
+    names = list(opponents() if against is None else against)
+    if not names:
+        raise BadParameter("an exam needs an opponent; leave out against for all of them")
+    examined = bot(player_or_program(player), progress)
+    check_betting(LIMIT, (examined,))
+    others = [(name, bot(player_or_program(name), progress)) for name in names]
+    for one in (examined, *(other for _, other in others)):
+        if only_seat(one, None) is not None:
+            raise BadParameter(
+                f"an exam is in both seats, and {bot_name(one)} is a response for one"
+            )
+    return examined, others
+
+
+def _matches(
+    lanes: tuple[Candidate, Candidate],
+    others: list[tuple[Any, Any]],
+    hands: int,
+    seed: int,
+    margin: float,
+    progress: ProgressCallback,
+) -> tuple[list[ExamRow], BaseException | None]:
+    """The matches that were played, and what ended them before the last; the player is ended."""
+    rows: list[ExamRow] = []
+    try:
+        for k, (name, other) in enumerate(others):
+            part = _Part(progress, k, len(others), str(name))
+            rows.append(_match(lanes, name, other, hands, seed, margin, part))
+    except (KeyboardInterrupt, CounterplayError) as end:
+        return rows, end
+    finally:
+        for lane in lanes:
+            lane.close()
+    return rows, None
 
 
 class _Part:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base import display, files
-from counterplay.core.base.disk import write_text
+from counterplay.core.base.disk import write_bytes
 from counterplay.poker.exam.exact import Grade
 from counterplay.poker.exam.result import Exam, ExamRow
 
@@ -32,7 +32,8 @@ def save(result: Exam | Grade, folder: Path) -> tuple[Path, Path]:
     """Writes the page and the data into a folder; returns both paths."""
     paths = folder / PAGE, folder / DATA
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(paths[0], page(result))
+    text = page(result).encode(errors="backslashreplace")  # names of files may be no text
+    write_bytes(paths[0], text)
     files.write_json(paths[1], display.finite(result.facts()))
     return paths
 
@@ -81,7 +82,8 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
         f"excludes 0 or lies within {exam.margin:g} sb/h of it; the interval holds at all times of "
         f"a match together with probability {exam.level:.0%}, one match at a time."
     )
-    stopped = "<p><strong>Stopped before all matches were played.</strong></p>"
+    why = f" {exam.failure}" if exam.failure else ""
+    stopped = f"<p><strong>Stopped before all was done.{escape(why)}</strong></p>"
     text = (
         f'<p class="soft">{escape(note)}</p>{stopped if exam.stopped else ""}'
         f"<h2>Winnings</h2>{_intervals(exam.rows)}{display.table(header, rows)}"

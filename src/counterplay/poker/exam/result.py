@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from counterplay.core.base.display import Columns, Tabular
+from counterplay.core.base.errors import CounterplayError
 
 WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
 
@@ -43,9 +44,10 @@ class ExamRow:
 
     def __str__(self) -> str:
         clear = "" if self.needed is None else f", clear after {self.needed:,}"
+        most = "" if self.most is None else f"; a best response wins {self.most:+.4f}"
         return (
             f"{self.opponent}: {self.mean:+.4f} sb/h ({self.interval}), {self.verdict} "
-            f"({self.hands:,} hands{clear})"
+            f"({self.hands:,} hands{clear}){most}"
         )
 
 
@@ -70,6 +72,7 @@ class Exam(Tabular):
     version: str
     stopped: bool = False
     told: bool = False  # whether its actions were drawn from probabilities that it told
+    failure: str = ""  # the error that ended it
 
     def __repr__(self) -> str:
         return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
@@ -107,6 +110,14 @@ class Exam(Tabular):
             for row in self.rows
         ]
         return facts | {"unit": "sb/h"}
+
+
+class ExamFailed(CounterplayError):
+    """An error in a match, such as a program that died; `result` holds the matches before."""
+
+    def __init__(self, message: str, result: Exam) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 def _finite(value: Any) -> Any:

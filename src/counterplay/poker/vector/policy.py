@@ -122,7 +122,9 @@ class VectorPolicy:
         except Exception:  # of whatever library made it
             kind = getattr(answer, "dtype", None)
             what = shown(answer) if kind is None else f"an array of type {kind}"
-            raise BadStrategy(f"{self.name} returned {what}, which is no array of numbers") from None
+            raise BadStrategy(
+                f"{self.name} returned {what}, which is no array of numbers"
+            ) from None
         self._check_shape(shares.shape, len(betting))
         live = np.ones((len(betting), N_HOLDINGS), dtype=bool)
         for cards in (LOW, HIGH):
