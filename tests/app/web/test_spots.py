@@ -170,6 +170,9 @@ def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> No
     page.get_by_label("Range of In position as text").blur()
     page.wait_for_selector(".range .down", state="detached")
     _solve(page)
+    page.reload()
+    page.wait_for_selector(".view[data-ready]")
+    assert page.get_by_label("Range of In position as text").input_value() == "55+,A9s+,KQo"
     assert "% of the pot" in page.locator(".progress .facts").inner_text()
     page.locator(".turn button", has_text="bet 10").last.click()
     page.wait_for_selector(".legend :text('in position, river')")

@@ -408,3 +408,7 @@ class BackgroundJobs:
 
     def get(self, key: str) -> BackgroundJob | None:
         return self._jobs.get(key)
+
+    def running(self) -> list[BackgroundJob]:
+        """Those that go on, the newest first."""
+        return [job for job in reversed(self._jobs.values()) if job.state == "running"]

@@ -36,9 +36,11 @@ export async function open(place, query) {
     result = h("div.stack");
   const shown = { view: null, locks: null, curve: null };
   let here = true;
+  let key = query.get("key"); // of what is being solved, or was
 
   function keep() {
     const given = Object.entries(form).filter(([name, value]) => value !== START[name]);
+    if (key) given.push(["key", key]);
     const text = new URLSearchParams(given).toString();
     history.replaceState(null, "", text ? `/spot?${text}` : "/spot");
   }
@@ -121,6 +123,7 @@ export async function open(place, query) {
     result,
   );
   draw_board();
+  if (key) go_on();
 
   // What is asked of the server; numbers that are none are named.
   function asked() {
@@ -137,10 +140,20 @@ export async function open(place, query) {
     problem.textContent = "";
     try {
       const spot = await post("spots", asked());
+      key = spot.key;
+      keep();
       show(result);
       draw_work(spot, null);
       work.scrollIntoView({ behavior: "smooth" });
       await follow(spot);
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  }
+  // After a reload: what was being solved goes on, also while nobody looked.
+  async function go_on() {
+    try {
+      await follow({ key, ...(await get(`spots/${key}`)) });
     } catch (error) {
       problem.textContent = error.message;
     }
