@@ -143,6 +143,19 @@ def test_the_oldest_spots_are_forgotten(app: Any) -> None:
     assert [ask(app, f"/api/spots/{key}").status for key in (keys[0], keys[-1])] == [404, 200]
 
 
+def test_a_spot_that_is_stopped_keeps_what_there_is(app: Any) -> None:
+    long = {"board": "QsJh2c5d", "percent": 1e-9, "seconds": 600}
+    key = ask(app, "/api/spots", SPOT | long).data["key"]
+    while not ask(app, f"/api/spots/{key}").data["points"]:
+        time.sleep(0.02)
+    ask(app, f"/api/jobs/{key}/stop", {})
+    assert _done(app, key)["state"] == "done"
+    facts = ask(app, f"/api/spots/{key}").data
+    assert facts["solved"]
+    assert facts["points"][-1][2] > 0
+    assert ask(app, f"/api/spots/{key}/view").data["one"]["mean"] is not None
+
+
 def _solve(page: Any) -> None:
     page.get_by_role("button", name="Solve", exact=True).click()
     page.wait_for_selector(".view[data-ready]")

@@ -352,6 +352,11 @@ class BackgroundJob:
     def stop(self) -> None:
         self._stop.set()
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to stop, for work that ends itself."""
+        return self._stop.is_set()
+
     def facts(self) -> dict[str, Any]:
         """With the seconds so far, and those that are left where they are known."""
         names = ("key", "title", "asked", "share", "what", "state", "problem")

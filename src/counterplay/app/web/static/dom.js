@@ -38,8 +38,11 @@ export const quiet_button = (text, onclick) => h("button.quiet", { onclick }, te
 export const page_head = (title, lead) =>
   h("div.head", h("h1", title), lead ? h("p.muted", lead) : null);
 
+// What is there already stays, so that a button can be clicked while a page is drawn again.
 export function show(place, ...children) {
-  place.replaceChildren(...present(children));
+  const [nodes, old] = [present(children), place.childNodes];
+  if (nodes.length !== old.length || nodes.some((node, k) => node !== old[k]))
+    place.replaceChildren(...nodes);
   return place;
 }
 

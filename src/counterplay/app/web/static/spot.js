@@ -34,6 +34,16 @@ export async function open(place, query) {
     problem = h("p.down", { role: "alert" }),
     work = h("div.stack"),
     result = h("div.stack");
+  const waiting = h("div"),
+    measured = h("div.beside"),
+    command = h("code.command");
+  const progress = h(
+    "section.panel.progress",
+    h("h2", "Exploitability"),
+    waiting,
+    measured,
+    h("details", h("summary.muted.small", "The same as a command"), command),
+  );
   const shown = { view: null, locks: null, curve: null };
   let here = true;
   let key = query.get("key"); // of what is being solved, or was
@@ -183,29 +193,19 @@ export async function open(place, query) {
       y: { name: "exploitability, % of the pot", short: "% of the pot", log: true },
     });
     const count = spot.sets.toLocaleString("en");
+    show(waiting, job ? bar(job) : null);
     show(
-      work,
+      measured,
       h(
-        "section.panel.progress",
-        h("h2", "Exploitability"),
-        job ? bar(job) : null,
-        h(
-          "div.beside",
-          h(
-            "div.facts",
-            fact(gap, "exploitability (b1 + b2)"),
-            fact(last ? last[0] : 0, `iterations, ${plain(last?.[1] ?? 0, 1)} s`),
-            fact(count, `information sets, about ${Math.max(1, Math.round(spot.megabytes))} MB`),
-          ),
-          points.length > 1 ? shown.curve.node : null,
-        ),
-        h(
-          "details",
-          h("summary.muted.small", "The same as a command"),
-          h("code.command", spot.command),
-        ),
+        "div.facts",
+        fact(gap, "exploitability (b1 + b2)"),
+        fact(last ? last[0] : 0, `iterations, ${plain(last?.[1] ?? 0, 1)} s`),
+        fact(count, `information sets, about ${Math.max(1, Math.round(spot.megabytes))} MB`),
       ),
+      points.length > 1 ? shown.curve.node : null,
     );
+    command.textContent = spot.command;
+    show(work, progress);
     if (points.length > 1) shown.curve.draw();
   }
   function draw_result(key, seats) {
