@@ -197,7 +197,8 @@ export function frontier(job, memory) {
       : committed
         ? "The real frontier: a model of"
         : "The frontier:";
-  const stopped = `Stopped; these are the ${points.length} points that were done.`;
+  const done = points.length === 1 ? "one point was" : `these ${points.length} points were`;
+  const stopped = `Stopped; ${done} done.`;
   const found = "As far as play has found it: the real risk is at least this.";
   const node = [
     h(
