@@ -5,8 +5,8 @@ python -m benchmarks.web [--tables 100] [--seconds 20]
 python -m benchmarks.web --hand     # only the first hand; the other rows stay
 
 The time of the first hand by the clock is written where the machine is idle, its processor time
-anywhere. The server is a process of its own, as users start it; requests come from this one, over loopback,
-so both share the machine's processors.
+anywhere. The server is a process of its own, as users start it; requests come from this one, over
+loopback, so both share the machine's processors.
 """
 
 from __future__ import annotations
@@ -88,11 +88,12 @@ def first_hand(folder: Path) -> list[Row]:
     idle = os.getloadavg()[0] < IDLE * (os.cpu_count() or 1)
     found = [_one_first_hand(folder) for _ in range(4)][1:]
     clock, work = (statistics.median(column) for column in zip(*found, strict=True))
-    rows = [("first hand, processor seconds of the server from its start", f"{work:.1f}", "5")]
-    print(f"first hand: {clock:.1f} s by the clock, {'idle' if idle else 'on a busy machine'}")
-    return [("first hand after the first page, prepared, s", f"{clock:.1f}", "5"), *rows][
-        not idle :
+    rows = [
+        ("first hand after the first page, prepared, s", f"{clock:.1f}", "5"),
+        ("first hand, processor seconds of the server from its start", f"{work:.1f}", "5"),
     ]
+    print(f"first hand: {clock:.1f} s by the clock, {'idle' if idle else 'on a busy machine'}")
+    return rows if idle else rows[1:]
 
 
 def _one_first_hand(folder: Path) -> tuple[float, float]:
