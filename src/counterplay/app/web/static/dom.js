@@ -64,10 +64,11 @@ export function sharp(canvas, wide, high) {
 export const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Numbers as text.
-export const signed = (value, digits = 2) =>
-  value === null || value === undefined
-    ? "–"
-    : (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(digits);
+export function signed(value, digits = 2) {
+  if (value === null || value === undefined) return "–";
+  const text = Math.abs(value).toFixed(digits);
+  return (Number(text) === 0 ? "" : value > 0 ? "+" : "−") + text;
+}
 export const plain = (value, digits = 3) =>
   value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
 export const percent = (share) =>
