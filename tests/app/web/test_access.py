@@ -30,6 +30,8 @@ def test_every_page_is_served_and_says_that_nothing_comes_from_elsewhere(app: An
         assert "unsafe" not in policy
         assert reply.headers["x-content-type-options"] == "nosniff"
     assert ask(app, "/").headers["location"] == "/play"
+    missing = ask(app, "/nothing")  # a page with the menu, which says so
+    assert (missing.status, missing.body) == (404, ask(app, "/play").body)
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,34 @@ def test_a_dropped_hand_history_gives_a_frontier(page: Any, server: Server, serv
     page.wait_for_function("() => document.querySelectorAll('canvas.grid').length === 3")
 
 
+@pytest.mark.slow
+def test_work_is_stopped_by_a_slow_click_and_found_again(page: Any, server: Server) -> None:
+    """The page is drawn again while the button is held down, and left while the work goes on."""
+    page.goto(f"{server.address}/exploit")
+    page.get_by_label("A strategy or a bot").select_option("bot:always-call")
+    page.get_by_label("Seconds of solving").fill("600")
+    page.get_by_role("button", name="Work out the frontier").click()
+    page.wait_for_selector(".waiting progress")
+    gone = '{"error": "gone"}'  # as after a restart: the page can start something else
+    page.route("**/api/jobs/*", lambda route: route.fulfill(status=404, body=gone))
+    page.get_by_text("gone", exact=True).wait_for()
+    assert page.get_by_role("button", name="Work out the frontier").is_enabled()
+    page.unroute("**/api/jobs/*")
+    page.goto(f"{server.address}/exploit")
+    page.locator("ul.kept li", has_text="going on").get_by_role("link").first.click()
+    page.wait_for_selector(".waiting progress")
+    assert page.get_by_label("A strategy or a bot").input_value() == "bot:always-call"
+    box = page.get_by_role("button", name="Stop").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    said = page.locator(".waiting .muted").inner_text()
+    page.wait_for_function(
+        "said => document.querySelector('.waiting .muted').innerText !== said", arg=said
+    )
+    page.mouse.up()
+    page.get_by_text("Stopped before there was a result").wait_for()
+
+
 def test_nothing_from_a_file_becomes_part_of_a_page(page: Any, server: Server) -> None:
     """A run called <img onerror>, hands with such names, a report with a script."""
     page.goto(f"{server.address}/runs")

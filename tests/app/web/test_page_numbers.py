@@ -14,6 +14,7 @@ import pytest
 from support.web import Table, served_here
 
 import counterplay as cp
+from counterplay.app.reproduction.fig6_holdem import committed_points, curve
 from counterplay.app.web.catalog import Catalog
 from counterplay.poker.betting.betting import LIMIT, betting_tree
 from counterplay.poker.bots import shipped
@@ -380,3 +381,38 @@ def test_the_grid_is_on_the_first_screen_and_comparing_has_its_own_colours(
             getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim())"""
         )
         assert len(set(colours)) == 5
+
+
+@pytest.mark.slow
+def test_the_real_frontier_says_what_is_certified(page: Any, width: int, tmp_path: Path) -> None:
+    """The committed points, and between two of them their mixture."""
+    points = curve(committed_points(), "real", "sparbot")
+    with served_here(tmp_path) as address:
+        page.goto(f"{address}/exploit")
+        assert page.get_by_role("button", name="The real frontier").count() == 0
+        page.get_by_label("A strategy or a bot").select_option("model-of:sparbot")
+        page.get_by_role("button", name="The real frontier").click()
+        page.wait_for_selector("table.frontier")
+        rows = [row.locator("td").all_inner_texts() for row in page.locator("tbody tr").all()]
+        for (p, won, _, risk, kind, _), right in zip(rows, points, strict=True):
+            assert p == right.p
+            assert 1_000 * _number(won) == pytest.approx(right.won, abs=0.06)
+            assert _number(risk) == round(right.risk)
+            assert kind == ("estimated from flops" if right.error else "certified")
+            assert ("±" in risk) == (right.error > 0)
+        for right in points:
+            page.get_by_role("button", name=f"p = {right.p}", exact=True).click()
+            limit = right.risk + right.error
+            text = page.locator(".slider output").inner_text()
+            assert _number(text) == pytest.approx(limit, abs=0.51)
+            kind = "estimated from flops" if right.error else "certified"
+            assert f"at risk, {kind}" in page.locator(".facts").inner_text()
+        low, high = points[0], points[-1]
+        page.get_by_label("Risk at most").fill("100")
+        limit = low.risk + (high.risk - low.risk) / 10
+        text = page.locator(".mixture").inner_text()
+        assert f"no more than {limit:.0f} mb/g" in text
+        won = 1_000 * _number(text.partition("of them: ")[2])
+        steps = [(one.won - low.won) / (one.risk + one.error - low.risk) for one in points[1:]]
+        assert won == pytest.approx(low.won + max(steps) * (limit - low.risk), abs=0.3)
+        assert _fits(page, width)

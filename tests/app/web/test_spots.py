@@ -150,6 +150,19 @@ def test_the_oldest_spots_are_forgotten(app: Any) -> None:
     assert [ask(app, f"/api/spots/{key}").status for key in (keys[0], keys[-1])] == [404, 200]
 
 
+def test_a_spot_that_is_stopped_keeps_what_there_is(app: Any) -> None:
+    long = {"board": "QsJh2c5d", "percent": 1e-9, "seconds": 600}
+    key = ask(app, "/api/spots", SPOT | long).data["key"]
+    while not ask(app, f"/api/spots/{key}").data["points"]:
+        time.sleep(0.02)
+    ask(app, f"/api/jobs/{key}/stop", {})
+    assert _done(app, key)["state"] == "done"
+    facts = ask(app, f"/api/spots/{key}").data
+    assert facts["solved"]
+    assert facts["points"][-1][2] > 0
+    assert ask(app, f"/api/spots/{key}/view").data["one"]["mean"] is not None
+
+
 def _solve(page: Any) -> None:
     page.get_by_role("button", name="Solve", exact=True).click()
     page.wait_for_selector(".view[data-ready]")
@@ -177,6 +190,9 @@ def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> No
     page.get_by_label("Range of In position as text").blur()
     page.wait_for_selector(".range .down", state="detached")
     _solve(page)
+    page.reload()
+    page.wait_for_selector(".view[data-ready]")
+    assert page.get_by_label("Range of In position as text").input_value() == "55+,A9s+,KQo"
     assert "% of the pot" in page.locator(".progress .facts").inner_text()
     page.locator(".turn button", has_text="bet 10").last.click()
     page.wait_for_selector(".legend :text('in position, river')")

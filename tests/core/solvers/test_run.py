@@ -48,6 +48,10 @@ def test_callback_sees_each_measurement_and_can_stop() -> None:
     assert run.stopped_by == "callback"
     assert [p.iterations for p in seen] == [1000, 2000, 3000, 4000, 5000]
     assert all(math.isfinite(p.exploitability) for p in seen)
+    soon = cp.solve("kuhn", "cfr", iterations=10**9, on_chunk=lambda progress: True)
+    assert soon.stopped_by == "callback"
+    assert 0 < soon.iterations < 10**9
+    assert math.isfinite(soon.exploitability)
     assert seen[-1].strategy().game is run.game
 
 

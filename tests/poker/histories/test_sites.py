@@ -217,3 +217,12 @@ def test_what_cannot_be_read_is_said_in_a_sentence(old: str, new: str, why: str)
     assert len(str(refused.value)) < 250
     with pytest.raises(BadParameter):
         hand_of(FOLDED + "x" * 20_000)
+
+
+@pytest.mark.slow
+def test_pokerkit_reads_no_limit_game_of_a_site() -> None:
+    """So its parsers would add nothing: what we say of them in `sites.py`."""
+    pokerkit = pytest.importorskip("pokerkit")
+    parsers = pokerkit.notation.REParser.__subclasses__()
+    assert len(parsers) >= 6
+    assert {variant for parser in parsers for variant in parser.VARIANTS.values()} == {"NT"}

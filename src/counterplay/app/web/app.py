@@ -138,6 +138,9 @@ def make_app(
     async def page(request: Request) -> Response:
         return HTMLResponse(document)
 
+    async def no_page(request: Request) -> Response:
+        return HTMLResponse(document, 404)  # whose script says so
+
     def script(page: Page) -> Any:
         async def send_script(request: Request) -> Response:
             return FileResponse(page.file, media_type="text/javascript")
@@ -150,5 +153,6 @@ def make_app(
         *(Route(one.address, script(one)) for one in own),
         Mount("/static", StaticFiles(directory=static_folder())),
         Mount("/api", api),
+        Route("/{name}", no_page),
     ]
     return AccessControl(Starlette(routes=routes), policy or AccessPolicy()), api

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from counterplay.app.web import http
 from counterplay.app.web.catalog import NotFound
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base import memory
-from counterplay.core.base.errors import BadParameter, Interrupted, flag, real
+from counterplay.core.base.errors import BadParameter, flag, real
 from counterplay.core.parallel.jobs import BackgroundJob
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem.grid import grid_label
@@ -157,29 +158,29 @@ def _range_field(query: Mapping[str, Any], name: str) -> str:
 
 
 def _solve(job: BackgroundJob, solved: SolvedSpot, percent: float, seconds: float) -> None:
-    """Solves until the exploitability is small, the time is over or the user stops it."""
+    """Solves until the exploitability is small, the time is over or the user stops it; what there
+    is by then stays."""
     from counterplay.core.solvers.run import solve
 
     pot, first = solved.game.rules.pot, [0.0]
 
-    def measured(progress: Any) -> None:
+    def measured(progress: Any) -> bool:
         gap = 100 * progress.exploitability / pot
         solved.points.append((progress.iterations, progress.seconds, gap))
         first[0] = first[0] or gap
         span = np.log(max(first[0], percent) / percent)
         near = 1.0 - np.log(max(gap, percent) / percent) / span if span > 0 else 1.0
         share = max(float(near), progress.seconds / seconds)
-        job.progress(min(share, 1.0), f"{gap:.2g}% of the pot")
+        with suppress(KeyboardInterrupt):
+            job.progress(min(share, 1.0), f"{gap:.2g}% of the pot")
+        return job.stopping
 
     limits: dict[str, Any] = {"target": percent / 100 * pot, "seconds": seconds}
     job.progress(0.0, "solving")
-    try:
-        run: Any = solve(
-            solved.game, "dcfr", threads="auto", callback=measured,
-            on_chunk=lambda progress: job.check(), **limits,
-        )  # fmt: skip
-    except Interrupted as stop:  # what there is by then is shown
-        run = stop.result
+    run: Any = solve(
+        solved.game, "dcfr", threads="auto", callback=measured,
+        on_chunk=lambda progress: job.stopping, **limits,
+    )  # fmt: skip
     if not run.iterations:
         raise KeyboardInterrupt
     solved.points.append((run.iterations, run.seconds, 100 * run.exploitability / pot))

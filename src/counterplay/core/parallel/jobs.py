@@ -352,6 +352,11 @@ class BackgroundJob:
     def stop(self) -> None:
         self._stop.set()
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to stop, for work that ends itself."""
+        return self._stop.is_set()
+
     def facts(self) -> dict[str, Any]:
         """With the seconds so far, and those that are left where they are known."""
         names = ("key", "title", "asked", "share", "what", "state", "problem")
@@ -408,3 +413,7 @@ class BackgroundJobs:
 
     def get(self, key: str) -> BackgroundJob | None:
         return self._jobs.get(key)
+
+    def running(self) -> list[BackgroundJob]:
+        """Those that go on, the newest first."""
+        return [job for job in reversed(self._jobs.values()) if job.state == "running"]

@@ -43,7 +43,7 @@ class Limits:
     target: float | None = None
     measure_every: int | None = None
     callback: Callable[[Progress], Any] | None = None
-    on_chunk: Callable[[Progress], None] | None = None
+    on_chunk: Callable[[Progress], Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("iterations", "measure_every"):

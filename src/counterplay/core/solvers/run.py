@@ -134,7 +134,7 @@ def solve(
     seed: int = 0,
     measure_every: int | None = None,
     callback: Callable[[Progress], Any] | None = None,
-    on_chunk: Callable[[Progress], None] | None = None,
+    on_chunk: Callable[[Progress], Any] | None = None,
     folder: str | Path | None = None,
     **options: Any,
 ) -> Run:
@@ -144,9 +144,9 @@ def solve(
 
     `algorithm` None: `cfr+` for two players, sampling where the game is too large for that
     (`run.algorithm` says which). `measure_every`: iterations between two measurements of
-    exploitability (default: increasing). `callback` is called after each measurement and stops the
-    run by returning True; `on_chunk` is called several times a second. `folder`: for checkpoints,
-    from which `resume` continues bit for bit. Other options belong to the algorithm. Ctrl-C raises
+    exploitability (default: increasing). `callback` is called after each measurement, `on_chunk`
+    several times a second; either stops the run by returning True. `folder`: for checkpoints, from
+    which `resume` continues bit for bit. Other options belong to the algorithm. Ctrl-C raises
     `Interrupted`, whose `result` is the run so far.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
@@ -195,7 +195,7 @@ def resume(
     target: float | None = None,
     measure_every: int | None = None,
     callback: Callable[[Progress], Any] | None = None,
-    on_chunk: Callable[[Progress], None] | None = None,
+    on_chunk: Callable[[Progress], Any] | None = None,
     game: Game | None = None,
 ) -> Run:
     """Continues the run in `folder` until it has `iterations` or `seconds` in total, or reaches
@@ -308,7 +308,8 @@ class _Loop:
                     return "target"
                 if limits.callback is not None and limits.callback(self._progress()) is True:
                     return "callback"
-            self.on_chunk(self._progress())
+            if self.on_chunk(self._progress()) is True:
+                return "callback"
             if self.folder is not None and time.monotonic() - self.saved_at > self.save_every:
                 self._save()
             elif self.folder is not None and time.monotonic() - self.metrics_at > METRICS_SECONDS:

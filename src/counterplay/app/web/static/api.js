@@ -19,7 +19,7 @@ async function ask(path, options) {
       break;
     } catch (error) {
       if (options.signal?.aborted) throw error;
-      trouble().textContent = "The server does not answer; trying again. Nothing is lost.";
+      trouble().textContent = "The server does not answer; trying again. Hands are kept.";
       trouble().hidden = false;
       await sleep(wait);
     }

@@ -9,6 +9,10 @@ const PAGES = Object.fromEntries(
 );
 let leave = () => {};
 
+const nothing = (path) => {
+  throw new Error(`There is no page at ${path}; those that there are stand above.`);
+};
+
 export function go(path, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", path);
   open();
@@ -16,7 +20,7 @@ export function go(path, { replace = false } = {}) {
 
 async function open() {
   const address = new URL(location.href);
-  const load = PAGES[address.pathname] || PAGES["/play"];
+  const load = PAGES[address.pathname] || (() => nothing(address.pathname));
   for (const link of document.querySelectorAll(".bar nav a")) {
     if (link.getAttribute("href") === address.pathname) {
       link.setAttribute("aria-current", "page");

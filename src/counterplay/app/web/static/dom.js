@@ -38,8 +38,11 @@ export const quiet_button = (text, onclick) => h("button.quiet", { onclick }, te
 export const page_head = (title, lead) =>
   h("div.head", h("h1", title), lead ? h("p.muted", lead) : null);
 
+// What is there already stays, so that a button can be clicked while a page is drawn again.
 export function show(place, ...children) {
-  place.replaceChildren(...present(children));
+  const [nodes, old] = [present(children), place.childNodes];
+  if (nodes.length !== old.length || nodes.some((node, k) => node !== old[k]))
+    place.replaceChildren(...nodes);
   return place;
 }
 
@@ -61,10 +64,11 @@ export function sharp(canvas, wide, high) {
 export const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Numbers as text.
-export const signed = (value, digits = 2) =>
-  value === null || value === undefined
-    ? "–"
-    : (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(digits);
+export function signed(value, digits = 2) {
+  if (value === null || value === undefined) return "–";
+  const text = Math.abs(value).toFixed(digits);
+  return (Number(text) === 0 ? "" : value > 0 ? "+" : "−") + text;
+}
 export const plain = (value, digits = 3) =>
   value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
 export const percent = (share) =>

@@ -43,7 +43,9 @@ export async function open(place, query) {
       views[data.kind].draw(data);
       body.dataset.ready = String(mine);
     } catch (error) {
-      if (mine === seen) show(body, h("p.down", error.message));
+      if (mine !== seen) return;
+      draw_tools(); // another strategy can be chosen
+      show(body, h("p.down", error.message));
     }
   }
 

@@ -20,8 +20,8 @@ const HOW = {
     "is won is estimated by a match; ± is half a 95% interval.",
   [COMMITTED]:
     "Points that come with the package, trained on a GPU against an adversary who sees his " +
-    "cards. A risk without ± is certified: exact, over every board. One with ± is estimated from a " +
-    "sample of flops; its upper end counts. What is won is estimated by a match with the model, " +
+    "cards. A risk without ± is certified: exact, over every board. One with ± is estimated from " +
+    "a sample of flops; its upper end counts. What is won is estimated by a match with the model, " +
     "learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
 };
 const STEPS = 1000; // of the slider, even in risk
@@ -197,7 +197,8 @@ export function frontier(job, memory) {
       : committed
         ? "The real frontier: a model of"
         : "The frontier:";
-  const stopped = `Stopped; these are the ${points.length} points that were done.`;
+  const done = points.length === 1 ? "one point was" : `these ${points.length} points were`;
+  const stopped = `Stopped; ${done} done.`;
   const found = "As far as play has found it: the real risk is at least this.";
   const node = [
     h(

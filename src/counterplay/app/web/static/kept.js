@@ -5,9 +5,15 @@ import { h, quiet_button, show } from "./dom.js";
 export const day = (when) =>
   new Date(1000 * when).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 
-// Draws the list in `place`; `key` is the result that is shown now.
+// Draws the list in `place`, what goes on first; `key` is the result that is shown now.
 export async function draw_kept(place, key) {
-  const { kept } = await get("kept");
+  const { kept, running } = await get("kept");
+  const going = (one) =>
+    h(
+      "li",
+      h("a", { href: `/exploit?job=${one.key}`, class: one.key === key ? "now" : "" }, one.title),
+      h("span.muted.small", " going on"),
+    );
   const row = (one) =>
     h(
       "li",
@@ -25,8 +31,8 @@ export async function draw_kept(place, key) {
   show(
     place,
     h("h2", "Kept"),
-    kept.length
-      ? h("ul.kept", kept.map(row))
+    kept.length || running.length
+      ? h("ul.kept", running.map(going), kept.map(row))
       : h("p.muted.small", "What you work out here is listed, also after a restart."),
   );
   place.hidden = false;

@@ -34,11 +34,23 @@ export async function open(place, query) {
     problem = h("p.down", { role: "alert" }),
     work = h("div.stack"),
     result = h("div.stack");
+  const waiting = h("div"),
+    measured = h("div.beside"),
+    command = h("code.command");
+  const progress = h(
+    "section.panel.progress",
+    h("h2", "Exploitability"),
+    waiting,
+    measured,
+    h("details", h("summary.muted.small", "The same as a command"), command),
+  );
   const shown = { view: null, locks: null, curve: null };
   let here = true;
+  let key = query.get("key"); // of what is being solved, or was
 
   function keep() {
     const given = Object.entries(form).filter(([name, value]) => value !== START[name]);
+    if (key) given.push(["key", key]);
     const text = new URLSearchParams(given).toString();
     history.replaceState(null, "", text ? `/spot?${text}` : "/spot");
   }
@@ -121,6 +133,7 @@ export async function open(place, query) {
     result,
   );
   draw_board();
+  if (key) go_on();
 
   // What is asked of the server; numbers that are none are named.
   function asked() {
@@ -137,10 +150,20 @@ export async function open(place, query) {
     problem.textContent = "";
     try {
       const spot = await post("spots", asked());
+      key = spot.key;
+      keep();
       show(result);
       draw_work(spot, null);
       work.scrollIntoView({ behavior: "smooth" });
       await follow(spot);
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  }
+  // After a reload: what was being solved goes on, also while nobody looked.
+  async function go_on() {
+    try {
+      await follow({ key, ...(await get(`spots/${key}`)) });
     } catch (error) {
       problem.textContent = error.message;
     }
@@ -170,29 +193,19 @@ export async function open(place, query) {
       y: { name: "exploitability, % of the pot", short: "% of the pot", log: true },
     });
     const count = spot.sets.toLocaleString("en");
+    show(waiting, job ? bar(job) : null);
     show(
-      work,
+      measured,
       h(
-        "section.panel.progress",
-        h("h2", "Exploitability"),
-        job ? bar(job) : null,
-        h(
-          "div.beside",
-          h(
-            "div.facts",
-            fact(gap, "exploitability (b1 + b2)"),
-            fact(last ? last[0] : 0, `iterations, ${plain(last?.[1] ?? 0, 1)} s`),
-            fact(count, `information sets, about ${Math.max(1, Math.round(spot.megabytes))} MB`),
-          ),
-          points.length > 1 ? shown.curve.node : null,
-        ),
-        h(
-          "details",
-          h("summary.muted.small", "The same as a command"),
-          h("code.command", spot.command),
-        ),
+        "div.facts",
+        fact(gap, "exploitability (b1 + b2)"),
+        fact(last ? last[0] : 0, `iterations, ${plain(last?.[1] ?? 0, 1)} s`),
+        fact(count, `information sets, about ${Math.max(1, Math.round(spot.megabytes))} MB`),
       ),
+      points.length > 1 ? shown.curve.node : null,
     );
+    command.textContent = spot.command;
+    show(work, progress);
     if (points.length > 1) shown.curve.draw();
   }
   function draw_result(key, seats) {

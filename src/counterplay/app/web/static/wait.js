@@ -2,31 +2,37 @@
 import { get, post } from "./api.js";
 import { h, show, sleep } from "./dom.js";
 
-const stopping = new Set(); // jobs that were told to stop; the step that they do is ended first
+const bars = new Map(); // by job, so that a button stays the same from one state to the next
 const EVERY = 400; // milliseconds between two requests
 
 const seconds = (value) =>
   value < 90 ? `${Math.round(value)} s` : `${Math.round(value / 60)} minutes`;
 
-// A job as the server describes it; without a share the bar only moves.
+// A job as the server describes it; without a share the bar only moves. One that was told to stop
+// ends its step first.
 export function bar(job) {
-  const known = job.share > 0;
-  const left = job.left === null ? "" : `, about ${seconds(job.left)} left`;
-  const told = stopping.has(job.key);
-  const stop = (event) => {
-    event.target.disabled = true;
-    stopping.add(job.key);
-    post(`jobs/${job.key}/stop`, {});
-  };
-  return h(
-    "div.waiting",
-    h("progress", { max: 1, value: known ? job.share : null, "aria-label": job.what }),
-    h(
-      "div.row.spread",
-      h("span.muted", `${job.what}: ${seconds(job.seconds)}${left}`),
-      h("button", { onclick: stop, disabled: told }, told ? "Stopping" : "Stop"),
-    ),
-  );
+  if (!bars.has(job.key)) bars.set(job.key, new_bar(job.key));
+  const { node, tell } = bars.get(job.key);
+  tell(job);
+  return node;
+}
+function new_bar(key) {
+  const progress = h("progress", { max: 1 });
+  const said = h("span.muted");
+  const stop = h("button", { onclick: ask_to_stop }, "Stop");
+  function ask_to_stop() {
+    show(stop, "Stopping");
+    stop.disabled = true;
+    post(`jobs/${key}/stop`, {});
+  }
+  function tell(job) {
+    const left = job.left === null ? "" : `, about ${seconds(job.left)} left`;
+    if (job.share > 0) progress.value = job.share;
+    else progress.removeAttribute("value");
+    progress.setAttribute("aria-label", job.what);
+    said.textContent = `${job.what}: ${seconds(job.seconds)}${left}`;
+  }
+  return { node: h("div.waiting", progress, h("div.row.spread", said, stop)), tell };
 }
 
 // Draws the bar in `place` until the job is done; an error where it failed or was stopped.
