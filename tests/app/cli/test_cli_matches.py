@@ -192,7 +192,7 @@ def test_one_deal_leaves_the_interval_open(inside: Inside, tmp_path: Path) -> No
     facts = facts_of(inside(tmp_path, "match", "probe", "uniform", "-n", "2", "--json"))
     assert (facts["hands"], facts["standard_error"], facts["interval"]) == (2, None, [None, None])
     text = inside(tmp_path, "match", "probe", "uniform", "-n", "2").stdout
-    assert "one deal has no interval" in text
+    assert "too few deals for an interval" in text
     assert "nan" not in text
     assert "inf" not in text
 

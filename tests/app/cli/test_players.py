@@ -112,7 +112,7 @@ PREPARED = [shipped for shipped in cp.strategies() if "kind=emd" not in shipped.
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_a_shipped_strategy(command: str, quick: Path, tmp_path: Path) -> None:
     for shipped in PREPARED:
-        words = [*COMMANDS[command](shipped.name, tmp_path), *ONLY_HOLDEM.get(command, [])]
+        words = [*COMMANDS[command](shipped.name, tmp_path / shipped.name), *ONLY_HOLDEM.get(command, [])]
         done = typed(quick, *words, "--json")
         assert done.code == 0, done.stderr
 

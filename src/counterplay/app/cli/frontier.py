@@ -58,6 +58,7 @@ def frontier(
     """
     from counterplay.core.responses.compute import QUERIES, model_of
     from counterplay.core.responses.frontier import frontier as compute
+    from counterplay.core.responses.frontier_folder import check_free
     from counterplay.poker.players import game_of
 
     if resume is not None:
@@ -85,6 +86,8 @@ def frontier(
     options |= {"adversary": adversary, **opt.read_options(option)}
     options |= {"iterations": iterations, "seconds": seconds, "measure": measure or None}
     kept = folder if loaded.evaluator.on_request and ray is None else None
+    if kept is not None:
+        check_free(kept)
     announce_responses(loaded, measure, QUERIES * len(values))
     work = partial(compute, loaded, opponent, values, folder=kept, **options)
     done = _run_frontier(work, folder, kept is not None, len(values))

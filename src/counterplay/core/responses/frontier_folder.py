@@ -200,10 +200,8 @@ def question_of(
     }
 
 
-def create(
-    path: Path, parameters: ResponseParameters, values: Sequence[float], question: dict[str, Any]
-) -> None:
-    """Writes the question and the model into a folder without a frontier."""
+def check_free(path: Path) -> None:
+    """`BadParameter` for a folder that holds a frontier."""
     if path.exists() and not path.is_dir():
         raise BadParameter(f"{path} is a file; a frontier needs a folder")
     if (path / CONFIG).exists():
@@ -211,6 +209,13 @@ def create(
             f"{path} already holds a frontier; go on with --resume (cp.resume_frontier) or choose "
             f"another folder"
         )
+
+
+def create(
+    path: Path, parameters: ResponseParameters, values: Sequence[float], question: dict[str, Any]
+) -> None:
+    """Writes the question and the model into a folder without a frontier."""
+    check_free(path)
     if parameters.game.discovers_infosets:
         raise BadParameter(f"points of {parameters.game.name} are not kept; leave out the folder")
     try:
