@@ -76,9 +76,9 @@ def match(
     known: Annotated[
         str | None,
         Option(
-            help="With --learn: players it knows, separated by commas: bots, saved models (.json), "
-            "a folder of these, or nobody (default: all bots); in a game with a tree, strategies "
-            "(default: uniform)."
+            help="With --learn: players it knows, separated by commas: bots, types of weak "
+            "players, saved models (.json), a folder of these, or nobody (default: all bots and "
+            "types); in a game with a tree, strategies (default: uniform)."
         ),
     ] = None,
     budget: Annotated[

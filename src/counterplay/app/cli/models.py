@@ -48,8 +48,8 @@ def model(
     hands: Annotated[
         Path,
         Argument(
-            help="Hand histories: .parquet, .log or .txt of ACPC, .phh, .phhs, also compressed "
-            "(.gz, .bz2), or a folder of them."
+            help="Hand histories: .parquet, .log or .txt of ACPC, .phh, .phhs, .txt of PokerStars "
+            "or Full Tilt, also compressed (.gz, .bz2), or a folder of them."
         ),
     ],
     player: Annotated[str, Option(help="The player to model, by the name in the hands.")],
