@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from counterplay.core.forms.tree import TERMINAL as TERMINAL
     from counterplay.core.games.gambit_write import save_game as save_game
     from counterplay.core.games.kuhn import kuhn_errors as kuhn_errors
+    from counterplay.core.games.locks import locked as locked
     from counterplay.core.match.play import play_match as play_match
     from counterplay.core.match.result import MatchResult as MatchResult
     from counterplay.core.parallel.ray_cluster import on_ray as on_ray
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
     from counterplay.core.responses.frontier import resume_frontier as resume_frontier
-    from counterplay.core.responses.locks import locked as locked
     from counterplay.core.responses.respond import respond as respond
     from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
@@ -173,7 +173,7 @@ _WHERE = {
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.measures",
-    "locked": "core.responses.locks",
+    "locked": "core.games.locks",
     "respond": "core.responses.respond",
     "respond_to_locks": "poker.spots.responses",
     "resume_frontier": "core.responses.frontier",

@@ -19,6 +19,7 @@ from support.command import COMMAND, Inside, facts_of, ok
 from support.holdem import NAME
 
 import counterplay as cp
+from counterplay.app.cli import learning as cli_learning
 from counterplay.app.cli import matches as cli_matches
 from counterplay.poker.histories.parquet import read_parquet
 
@@ -250,7 +251,8 @@ def stops(monkeypatch: pytest.MonkeyPatch) -> None:
     def share_progress(name: str) -> Iterator[Callable[[float, str], None]]:
         yield lambda share, what: signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(cli_matches, "share_progress", share_progress)
+    for module in (cli_matches, cli_learning):
+        monkeypatch.setattr(module, "share_progress", share_progress)
 
 
 def test_stopping_prints_what_there_is(inside: Inside, stops: None, tmp_path: Path) -> None:

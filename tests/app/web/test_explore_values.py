@@ -15,7 +15,7 @@ from support.web import ask, served_here
 
 import counterplay as cp
 from counterplay.app.web.app import make_app
-from counterplay.core.responses.locks import locked
+from counterplay.core.games.locks import locked
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.cards.cards import cards, holding
 from counterplay.poker.holdem.action_values import action_values

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.games.locks import read_locks
-from counterplay.core.responses.locks import lock_model, locked
+from counterplay.core.games.locks import lock_model, locked, read_locks
 from counterplay.poker.betting.betting import betting_tree
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.histories.records import RULES, HandRecord, settle
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.models.locks import counted_locks
 from counterplay.poker.models.tendencies import (
     TendencyCounts,
+    counted_locks,
     group_cost,
     group_names,
     groups_of,

@@ -12,8 +12,7 @@ import pytest
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.forms.sequence import best_reply, payoff_gradient, plan_from_policy
-from counterplay.core.games.locks import read_locks
-from counterplay.core.responses.locks import fit_shares, locked
+from counterplay.core.games.locks import fit_shares, locked, read_locks
 from counterplay.poker.cards.cards import cards
 from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_tables
 from counterplay.poker.spots.game import spot

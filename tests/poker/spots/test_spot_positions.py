@@ -9,7 +9,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError, TooLarge
-from counterplay.core.responses.locks import locked
+from counterplay.core.games.locks import locked
 from counterplay.poker.bots.bot import view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.players import find_strategy

@@ -35,19 +35,24 @@ def exam(
     ] = None,
     against: Annotated[
         str | None,
-        Option(help="Opponents, separated by commas (default: all that are tables)."),
+        Option(
+            help="Opponents, separated by commas (default: the shipped strategies and all "
+            "bots that are tables)."
+        ),
     ] = None,
     hands: Annotated[
         int,
         Option("-n", "--hands", help="Most hands against each opponent.", parser=opt.integer),
     ] = 3_000,
     margin: Annotated[
-        float, Option(help="Stop also when the result is this close to even, in sb/h.")
+        float, Option(help="Stop also when the interval is this close to 0, in sb/h.")
     ] = 0.05,
     seed: opt.Seed = 0,
     flops: Annotated[
         int | None,
-        Option(help="Also estimate the exploitability of a strategy or a function, so many flops."),
+        Option(
+            help="Also estimate the exploitability of a strategy or a function from so many flops."
+        ),
     ] = None,
     times: Annotated[
         int | None, Option(help="Small games: answers of a text player to each state (default: 1).")

@@ -48,8 +48,8 @@ def model(
     hands: Annotated[
         Path,
         Argument(
-            help="Hand histories: .parquet, .log or .txt of ACPC, .phh, .phhs, also compressed "
-            "(.gz, .bz2), or a folder of them."
+            help="Hand histories: .parquet, .log or .txt of ACPC, .phh, .phhs, .txt of PokerStars "
+            "or Full Tilt, also compressed (.gz, .bz2), or a folder of them."
         ),
     ],
     player: Annotated[str, Option(help="The player to model, by the name in the hands.")],
@@ -168,8 +168,7 @@ def model(
 
 def _write_locks(hands: Any, player: str, target: Path) -> None:
     from counterplay.core.base.files import write_text
-    from counterplay.poker.models.locks import counted_locks
-    from counterplay.poker.models.tendencies import TendencyCounts
+    from counterplay.poker.models.tendencies import TendencyCounts, counted_locks
 
     if target.suffix != ".toml":
         raise BadParameter(f"--locks: a file of locks ends in .toml, not {target.name!r}")

@@ -108,11 +108,10 @@ def respond(
 
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
-    from counterplay.core.games.locks import read_locks
+    from counterplay.core.games.locks import lock_model, read_locks
     from counterplay.core.games.players import players_of
     from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.compute import QUERIES, check_measurable, model_of
-    from counterplay.core.responses.locks import lock_model
     from counterplay.core.responses.respond import (
         DEFAULT_P,
         SEARCH_QUERIES,

@@ -71,15 +71,18 @@ def spot(
     player: Annotated[
         int | None,
         Option(
-            "--player", min=1, max=2, help="With --lock: who responds, where a file is of both."
+            "--player", min=1, max=2, help="With --lock: who responds, if a file has locks of both."
         ),
     ] = None,
     trust: Annotated[
-        float | None, Option(help="With --lock: how likely it is followed, from 0 to 1 (default).")
+        float | None,
+        Option(help="With --lock: how likely the locks are followed, from 0 to 1 (the default)."),
     ] = None,
     max_risk: Annotated[
         float | None,
-        Option(help="With --lock: the trust is chosen; this loss at most, percent of the pot."),
+        Option(
+            help="With --lock: choose the largest trust that loses at most this percent of the pot."
+        ),
     ] = None,
     frontier: Annotated[
         bool, Option("--frontier", help="With --lock: payoff and risk at several trusts.")

@@ -77,7 +77,7 @@ def evaluate(
     ray: opt.Ray = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Compute a strategy's value and exploitability. Exactly, or as a lower bound."""
+    """Compute a strategy's value and exploitability. Exactly, from flops, or as a lower bound."""
     from counterplay.core.games.players import players_of
     from counterplay.poker.players import game_of, is_vector_policy
 

@@ -80,11 +80,6 @@ class Evidence:
         confirmed: np.ndarray = (self.n > 0) & (largest > half_width(n, self._alpha) * n)
         return confirmed
 
-    @property
-    def total_variation(self) -> float:
-        """Distance of the counts from their expectation over all groups, from 0 to 1."""
-        return float(np.abs(self.taken - self.expected).sum() / max(2.0 * self.n.sum(), 1.0))
-
     def deviations(self) -> list[Deviation]:
         """All confirmed deviations, the largest first."""
         confirmed = []

@@ -199,7 +199,7 @@ def cfr_iterations(
         update_player(form.two, two, variant, t)
 
 
-@jit(inner=True)
+@jit  # as `partial_gradient`
 def partial_update(
     side: Side,
     tables: RegretTables,

@@ -67,7 +67,6 @@ def best_plan_within(
     against: np.ndarray,
     least: float,
     near: np.ndarray | None = None,
-    method: str = "highs",
     trust: float = 1.0,
 ) -> tuple[float, np.ndarray]:
     """Returns the best plan against `against` (float64[sequences]: the payoff of each sequence)
@@ -80,7 +79,7 @@ def best_plan_within(
     program = _program(mine, other)
     objective = (1.0 - trust) * program.worst
     objective[program.in_plan] += trust * against
-    columns, _ = _solve(program, objective, method, least, near)
+    columns, _ = _solve(program, objective, "highs", least, near)
     return float(program.worst @ columns), np.maximum(columns[program.in_plan], 0.0)
 
 

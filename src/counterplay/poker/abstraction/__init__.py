@@ -2,6 +2,6 @@
 
 Read `abstraction.py` (the protocol and the tables of kernels), `numbered.py` (kinds with any number
 of buckets on a street), then the kinds: `ehs.py` and `squared.py` (percentiles of hand strength),
-`emd.py` (`kmeans.py` of `histograms.py` and `ochs.py`), `sparbot.py` and `lossless.py`. A module
+`emd.py` (`kmeans.py` of `histograms.py`, and OCHS), `sparbot.py` and `lossless.py`. A module
 offers a kind as `ABSTRACTION`.
 """

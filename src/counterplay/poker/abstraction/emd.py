@@ -4,6 +4,12 @@ before the street of the showdown, OCHS vectors on it.
 `emd`: before the flop every class of starting hands is a bucket, unless a number is given.
 `nested-emd`: k-means within each bucket of the street before (perfect recall).
 
+OCHS, opponent cluster hand strength, is the strength of a holding on the board of the showdown
+against each of eight groups of opponent holdings: clusters of starting hands by the earth mover's
+distance of their equity histograms. A coordinate is the share of wins, a tie counting half, against
+the holdings of a group that share no card with the board or the own holding; a half where there are
+none.
+
 Centres come from a sample of deals; then every hand goes to its nearest centre. Deviation: squared
 differences of cumulated histograms, whose mean is the best centre, in place of absolute ones.
 """
@@ -11,13 +17,14 @@ differences of cumulated histograms, whose mean is the best centre, in place of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress, part
 from counterplay.core.base.store import cached_arrays
+from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, Buckets
 from counterplay.poker.abstraction.histograms import (
@@ -27,7 +34,7 @@ from counterplay.poker.abstraction.histograms import (
     preflop_histograms,
     turn_histograms,
 )
-from counterplay.poker.abstraction.kmeans import Assign, fastest_assignment, kmeans, nearest
+from counterplay.poker.abstraction.kmeans import SCALE, Assign, fastest_assignment, kmeans, nearest
 from counterplay.poker.abstraction.numbered import (
     N_CLASSES,
     NumberedAbstraction,
@@ -35,11 +42,11 @@ from counterplay.poker.abstraction.numbered import (
     final_flop_strengths,
     starting_classes,
 )
-from counterplay.poker.abstraction.ochs import GROUPS, fill_ochs, new_counts
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import SIZES, boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
-from counterplay.poker.cards.strength import Workspace, in_pieces, new_workspace
+from counterplay.poker.cards.evaluator import strength_of_masks
+from counterplay.poker.cards.strength import Workspace, in_pieces, new_workspace, sort_numbers
 
 EMD, NESTED_EMD = "emd", "nested-emd"
 SEED = 1
@@ -48,6 +55,7 @@ SAMPLE_BOARDS = 2_000
 SAMPLE_HOLDINGS = 50  # on each of these boards, at least
 PER_BUCKET = 20  # hands of the sample for a bucket, at least
 ROWS = 32  # boards whose hands are assigned at once
+GROUPS = 8  # of OCHS
 _CARDS = HOLDING_CARDS.astype(np.int64)
 
 #: int16[len(rows), 1326, d]: the points of all holdings on some boards of a street.
@@ -253,3 +261,88 @@ ABSTRACTION = (
     AbstractionSpec("emd", EmdAbstraction.maker(EMD)),
     AbstractionSpec("nested-emd", EmdAbstraction.maker(NESTED_EMD)),
 )
+
+
+# OCHS
+
+
+class GroupCounts(NamedTuple):
+    """Opponent holdings by group, and by group and card: int64[GROUPS, 53], the last column for all
+    cards."""
+
+    below: np.ndarray  # weaker ones
+    level: np.ndarray  # equally strong ones
+    every: np.ndarray  # all
+
+
+def new_counts() -> GroupCounts:
+    return GroupCounts(*(np.zeros((GROUPS, 53), dtype=np.int64) for _ in range(3)))
+
+
+@jit(inner=True)
+def _add(table: np.ndarray, group: Any, holding: Any) -> None:
+    table[group, index(52)] += 1
+    table[group, index(_CARDS[holding, index(0)])] += 1
+    table[group, index(_CARDS[holding, index(1)])] += 1
+
+
+@jit(inner=True)
+def _without(table: np.ndarray, g: Any, a: Any, b: Any) -> Any:
+    """Holdings of group g without either card, those with both subtracted twice."""
+    return table[g, index(52)] - table[g, index(a)] - table[g, index(b)]
+
+
+@jit
+def fill_ochs(
+    masks: np.ndarray, group: np.ndarray, work: Workspace, counts: GroupCounts, out: np.ndarray
+) -> None:
+    """Fills `out`, int16[boards, 1326, GROUPS], for boards of a showdown given by suit masks; 0
+    where the board blocks the holding. `group`: uint8[1326]."""
+    for k in range(index(len(masks))):
+        n = 0
+        out[k] = 0
+        counts.below[:] = 0
+        counts.every[:] = 0
+        counts.level[:] = 0
+        for h in range(index(len(_CARDS))):
+            a, b = _CARDS[h, index(0)], _CARDS[h, index(1)]
+            for suit in range(index(4)):
+                work.masks[suit] = masks[k, suit]
+            if (work.masks[a & 3] >> (a >> 2) | work.masks[b & 3] >> (b >> 2)) & 1:
+                continue
+            work.masks[a & 3] |= 1 << (a >> 2)
+            work.masks[b & 3] |= 1 << (b >> 2)
+            value = strength_of_masks(work.masks[0], work.masks[1], work.masks[2], work.masks[3])
+            work.order[n] = (np.int64(value) << 11) + np.int64(h)
+            n += 1
+            _add(counts.every, index(group[h]), h)
+        sort_numbers(work.order, n, work.stack)
+        start = 0
+        while start < n:  # equally strong holdings at a time
+            stop = start
+            while stop < n and work.order[stop] >> 11 == work.order[start] >> 11:
+                h = index(work.order[stop] & 2047)
+                _add(counts.level, index(group[h]), h)
+                stop += 1
+            for i in range(start, stop):
+                _fill_one(index(work.order[i] & 2047), group, counts, out[k])
+            for i in range(start, stop):
+                h = index(work.order[i] & 2047)
+                g = index(group[h])
+                _add(counts.below, g, h)
+                counts.level[g, index(52)] = 0
+                counts.level[g, index(_CARDS[h, index(0)])] = 0
+                counts.level[g, index(_CARDS[h, index(1)])] = 0
+            start = stop
+
+
+@jit(inner=True)
+def _fill_one(h: Any, group: np.ndarray, counts: GroupCounts, out: np.ndarray) -> None:
+    a, b = _CARDS[h, index(0)], _CARDS[h, index(1)]
+    for g in range(index(GROUPS)):
+        own = 1 if index(group[h]) == g else 0  # the holding itself was subtracted twice
+        wins = _without(counts.below, g, a, b)
+        ties = _without(counts.level, g, a, b) + own
+        n = _without(counts.every, g, a, b) + own
+        twice = 2 * wins + ties
+        out[h, g] = (SCALE * twice + n) // (2 * n) if n > 0 else SCALE // 2

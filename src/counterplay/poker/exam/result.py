@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from counterplay.core.base.display import Columns, Tabular
+from counterplay.core.base.display import Columns, Tabular, finite
 from counterplay.core.base.errors import CounterplayError
 
 WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
@@ -105,10 +105,7 @@ class Exam(Tabular):
     def facts(self) -> dict[str, Any]:
         """Everything, for JSON; infinite ends of intervals are null."""
         facts = asdict(self)
-        facts["rows"] = [
-            {name: _finite(value) for name, value in asdict(row).items()} | {"verdict": row.verdict}
-            for row in self.rows
-        ]
+        facts["rows"] = [finite(asdict(row)) | {"verdict": row.verdict} for row in self.rows]
         return facts | {"unit": "sb/h"}
 
 
@@ -118,7 +115,3 @@ class ExamFailed(CounterplayError):
     def __init__(self, message: str, result: Exam) -> None:
         super().__init__(message)
         self.result = result
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

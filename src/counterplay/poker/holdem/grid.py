@@ -1,8 +1,9 @@
-"""The pre-flop policy of a hold'em strategy on the 13 × 13 grid of starting hands: pairs on the
-diagonal, suited hands above it."""
+"""The 13 × 13 grid of starting hands, pairs on the diagonal and suited hands above it: the pre-flop
+policy of a hold'em strategy, and pictures of any probabilities by class."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,54 +65,69 @@ def plot_grid(
 
 def grid_html(strategy: Strategy) -> str:
     """Returns the grid of the first action as an HTML table."""
-    grid = preflop_grid(strategy)
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            mixed_cell(grid_label(row, column), grid[row, column].tolist(), SHADES)
-            for column in range(13)
-        )
-        + "</tr>"
-        for row in range(13)
-    )
-    key = "".join(
-        mixed_cell(name, [1.0], [shade]) for name, shade in zip(ACTIONS, SHADES, strict=True)
-    )
-    return f"<table>{rows}</table><table><tr><td>first action:</td>{key}</tr></table>"
+    note = "<td>first action:</td>"
+    return cells_html(_cells(preflop_grid(strategy)), ACTIONS, SHADES, note)
 
 
 def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") -> Any:
-    """Returns the grid as a figure; each cell is filled from the left by fold, call and raise."""
-    grid = preflop_grid(strategy, betting)
+    """Returns the grid as a figure."""
     seat = "dealer" if len(betting) % 2 == 0 else "big blind"
+    after = f"after {betting}" if betting else "first action"
+    name = title or ("" if isinstance(strategy, Table) else strategy.game.name)
+    cells = _cells(preflop_grid(strategy, betting))
+    return draw_cells(cells, ACTIONS, SHADES, f"{name}: {seat}, {after}")
+
+
+def _places() -> Iterator[tuple[int, int, str]]:
+    """Yields row, column and label of each cell."""
+    for row in range(13):
+        for column in range(13):
+            yield row, column, grid_label(row, column)
+
+
+def _cells(grid: np.ndarray) -> dict[str, list[float]]:
+    return {label: grid[row, column].tolist() for row, column, label in _places()}
+
+
+def draw_cells(
+    cells: Mapping[str, Sequence[float]], names: Sequence[str], shades: Sequence[str], title: str
+) -> Any:
+    """Returns a figure of classes of holdings; each cell is filled from the left by its shares of
+    the actions `names`. A class that is not in `cells` stays empty."""
+    from matplotlib.patches import Rectangle
+
     figure, axes = new_figure(1, 1, 7.2, 7.8)
     axis = axes[0, 0]
     axis.grid(False)
     axis.spines[:].set_visible(False)
-    for row in range(13):
-        for column in range(13):
-            left = column - 0.5
-            for share, shade in zip(grid[row, column], SHADES, strict=True):
-                axis.add_patch(_box(left, row - 0.5, share, shade))
-                left += share
-            colour = "white" if grid[row, column, 2] > 0.5 else "black"
-            label = grid_label(row, column)
-            axis.text(column, row, label, ha="center", va="center", fontsize=8, color=colour)
+    for row, column, label in _places():
+        left, dark = column - 0.5, 0.0
+        for share, shade in zip(cells.get(label, ()), shades, strict=False):
+            axis.add_patch(Rectangle((left, row - 0.5), share, 1.0, color=shade, linewidth=0))
+            left += share
+            dark += share * (shade == SHADES[-1])
+        colour = "white" if dark > 0.5 else "black" if label in cells else "#aaaaaa"
+        axis.text(column, row, label, ha="center", va="center", fontsize=8, color=colour)
     axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
     for k in range(14):
         axis.axhline(k - 0.5, color="white", linewidth=1)
         axis.axvline(k - 0.5, color="white", linewidth=1)
-    handles = [_box(0, 0, 1, shade) for shade in SHADES]
-    axis.legend(
-        handles, ACTIONS, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False
-    )
-    after = f"after {betting}" if betting else "first action"
-    name = title or ("" if isinstance(strategy, Table) else strategy.game.name)
-    axis.set_title(f"{name}: {seat}, {after}", fontsize=11)
+    keys = [Rectangle((0, 0), 1, 1, color=shade) for shade in shades]
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)}
+    axis.legend(keys, names, ncols=len(names), frameon=False, fontsize=8, **place)
+    axis.set_title(title, fontsize=11)
     return figure
 
 
-def _box(left: float, bottom: float, width: float, shade: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((left, bottom), width, 1.0, facecolor=shade, edgecolor="none")
+def cells_html(
+    cells: Mapping[str, list[float]], names: Sequence[str], shades: Sequence[str], note: str = ""
+) -> str:
+    """Returns the same as an HTML table; `note` stands before the names."""
+    rows = [""] * 13
+    for row, _, label in _places():
+        shown = (cells[label], shades) if label in cells else ([1.0], ["white"])
+        rows[row] += mixed_cell(label, *shown)
+    keys = zip(names, shades, strict=True)
+    key = "".join(mixed_cell(name, [1.0], [shade]) for name, shade in keys)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table>{body}</table><table><tr>{note}{key}</tr></table>"

@@ -9,11 +9,13 @@ is the same share in hands of the equilibrium against itself. Intervals are Wils
 A leak is a group of decisions (seat, street, what is faced) where an action's interval, at 95% for
 all groups together, excludes the mark. Its cost is what the equilibrium wins per hand, the mean of
 the seats, from a player who differs from it there only, by the frequencies that were counted, in
-the game of few buckets (`poker/holdem/bucket_pairs.py`).
+the game of few buckets (`poker/holdem/bucket_pairs.py`). `counted_locks` writes the frequencies as
+locks, each with a trust by the number of decisions (Johanson & Bowling 2009, s-curve).
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -23,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.responses.algorithms import confidence
 from counterplay.poker.betting.betting import (
     ACTIONS,
     STREETS,
@@ -30,6 +33,7 @@ from counterplay.poker.betting.betting import (
     betting_tree,
     nodes_and_buckets,
 )
+from counterplay.poker.betting.places import SEAT_NAMES
 from counterplay.poker.histories.records import RULES, HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.observe import seat_decisions
@@ -38,6 +42,9 @@ SEATS = ("dealer", "big blind")
 NORMAL_95 = 1.959964
 NOTHING, OPEN, BET, RAISED = range(4)  # what a player faces
 LEAST = 20  # decisions of a group from which on it may be a leak
+CURVE = 10.0  # decisions after which the trust is one half
+FACED = {NOTHING: "nothing", BET: "bet", RAISED: "raise"}
+FACED_PREFLOP = {NOTHING: "nothing", OPEN: "bet", BET: "raise", RAISED: "re-raise"}
 Counts = Counter[tuple[str, int]]  # by tendency, and 1 where it was taken
 
 
@@ -237,3 +244,27 @@ def shift_rows(rows: np.ndarray, mean: np.ndarray, target: np.ndarray) -> np.nda
         kept = kept + (1.0 - kept.sum(axis=1, keepdims=True)) * more / more.sum()
     shifted: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
     return shifted
+
+
+def counted_locks(counts: TendencyCounts, player: str) -> str:
+    """A file of locks (`core/games/locks.py`) of what was counted."""
+    n = counts.actions.sum(axis=1)
+    trust = confidence(n, "s-curve", s=CURVE)
+    parts = [f"# {json.dumps(player)} in {counts.hands:,} hands"]
+    for group in np.flatnonzero(n).tolist():
+        rest, facing = divmod(group, len(FACED_PREFLOP))
+        seat, street = divmod(rest, len(STREETS))
+        faced = (FACED if street else FACED_PREFLOP)[facing]
+        found = zip(ACTIONS, (counts.actions[group] / n[group]).tolist(), strict=True)
+        shares = [f"{action} = {share:.6f}" for action, share in found if faced_has(faced, action)]
+        parts.append(
+            f"[[lock]]  # {n[group]:,} decisions\n"
+            f'at = "{SEAT_NAMES[seat]} {STREETS[street]} facing {faced}"\n'
+            f"frequency = {{{', '.join(shares)}}}\ntrust = {trust[group]:.4f}\n"
+        )
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def faced_has(faced: str, action: str) -> bool:
+    """Whether an action is legal: there is no fold without a bet."""
+    return action != "fold" or faced != "nothing"

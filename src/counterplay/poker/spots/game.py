@@ -47,19 +47,24 @@ class SpotRules:
 
     def __init__(
         self,
-        board: str,
-        pot: float,
-        stacks: Any,
-        ranges: Any,
-        bets: Any,
-        raises: Any,
-        cap: int | None,
-        min_bet: float,
-        limit: bool,
-        rake: float,
-        rake_cap: float | None,
-        symmetric: bool,
+        board: str = "QsJh2c5d8s",
+        pot: float = 20.0,
+        stacks: Any = None,
+        ranges: Any = ("random", "random"),
+        bets: Any = None,
+        raises: Any = None,
+        cap: int | None = DEFAULT_CAP,
+        min_bet: float = 0.0,
+        limit: bool = False,
+        rake: float = 0.0,
+        rake_cap: float | None = None,
+        symmetric: bool = True,
     ) -> None:
+        if bets is None and limit:
+            raise BadParameter("bets: limit betting needs the size of a bet in chips")
+        if stacks is None and not limit:
+            raise BadParameter("stacks: give the chips that each player still has, such as 90")
+        bets = DEFAULT_BETS if bets is None else bets
         self.board = parse_board(board)
         self.betting = spot_betting(
             6 - len(self.board), pot, stacks, bets, raises, cap, min_bet, limit, rake, rake_cap
@@ -169,31 +174,9 @@ class SpotRules:
         return ",".join(parts)
 
 
-def _make(
-    board: str = "QsJh2c5d8s",
-    pot: float = 20.0,
-    stacks: Any = None,
-    ranges: Any = ("random", "random"),
-    bets: Any = None,
-    raises: Any = None,
-    cap: int | None = DEFAULT_CAP,
-    min_bet: float = 0.0,
-    limit: bool = False,
-    rake: float = 0.0,
-    rake_cap: float | None = None,
-    symmetric: bool = True,
-) -> SpotRules:
-    if bets is None and limit:
-        raise BadParameter("bets: limit betting needs the size of a bet in chips")
-    if stacks is None and not limit:
-        raise BadParameter("stacks: give the chips that each player still has, such as 90")
-    given = (DEFAULT_BETS if bets is None else bets, raises, cap, min_bet, limit, rake, rake_cap)
-    return SpotRules(board, pot, stacks, ranges, *given, symmetric)
-
-
 GAME = GameSpec(
     "spot",
-    _make,
+    SpotRules,
     "a position of hold'em after the flop, any board, ranges, stacks and bet sizes",
     (
         "spot(board='QsJh2c5d8s',pot=20,stacks=90,ranges=('22+,A2s+,KTo+:0.5','random'),bets='50,100')",

@@ -17,9 +17,8 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.games.locks import Lock, LockedDecision
+from counterplay.core.games.locks import Lock, LockedDecision, lock_model
 from counterplay.core.games.players import PlayerResolver
-from counterplay.core.responses.locks import lock_model
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.betting.places import SEAT_NAMES, find_place
 from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, strengths_of_hands

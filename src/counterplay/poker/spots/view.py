@@ -3,7 +3,6 @@ holding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +11,10 @@ import numpy as np
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, BadStrategy, shown
-from counterplay.core.base.plotting import new_figure
 from counterplay.core.forms.strategy import Strategy
 from counterplay.poker.cards.cards import cards
-from counterplay.poker.holdem.grid import grid_label
+from counterplay.poker.cards.cards import holding as number_of
+from counterplay.poker.holdem.grid import cells_html, draw_cells
 from counterplay.poker.spots.cards import board_text
 from counterplay.poker.spots.columns import BASE, NEXT_CARD, SUITS
 from counterplay.poker.spots.layout import SpotLayout
@@ -47,7 +46,7 @@ class SpotView(Tabular):
     def at(self, holding: str) -> dict[str, float]:
         """The probabilities with one holding, such as `AhKd`."""
         try:
-            number = self.holdings.index(holding_text(_holding(holding)))
+            number = self.holdings.index(holding_text(number_of(cards(holding))))
         except (ValueError, IndexError):
             raise BadStrategy(
                 f"player {self.player + 1} cannot hold {holding!r} here; the range has "
@@ -60,7 +59,7 @@ class SpotView(Tabular):
         mean probabilities; only those that come here."""
         found: dict[str, list[int]] = {}
         for k, name in reversed(list(enumerate(self.holdings))):
-            found.setdefault(class_text(_holding(name)), []).append(k)
+            found.setdefault(class_text(number_of(cards(name))), []).append(k)
         total, out = self.reach.sum(), {}
         for name, members in found.items():
             weight = self.reach[members]
@@ -76,56 +75,19 @@ class SpotView(Tabular):
             columns[action] = self.policy[:, k].tolist()
         return columns
 
-    def _cells(self) -> Iterator[tuple[int, int, str, list[float]]]:
-        """Row, column, class and probabilities of the cells of the 13 × 13 grid, aces first; none
-        of a class that does not come here."""
-        classes = self.classes()
-        for row in range(13):
-            for column in range(13):
-                label = grid_label(row, column)
-                shares = classes[label][1].tolist() if label in classes else []
-                yield row, column, label, shares
+    def _cells(self) -> tuple[dict[str, list[float]], list[str], list[str]]:
+        """The grid: probabilities by class, the actions with their frequency, and their colours."""
+        cells = {name: shares.tolist() for name, (_, shares) in self.classes().items()}
+        names = [f"{action} {share:.0%}" for action, share in self.frequency.items()]
+        return cells, names, _shades(self.actions)
 
     def _figure(self) -> Any:
-        from matplotlib.patches import Rectangle
-
-        figure, axes = new_figure(1, 1, 7.2, 7.8)
-        axis = axes[0, 0]
-        axis.grid(False)
-        axis.spines[:].set_visible(False)
-        shades = _shades(self.actions)
-        for row, column, label, shares in self._cells():
-            left = column - 0.5
-            for share, shade in zip(shares, shades, strict=False):
-                axis.add_patch(Rectangle((left, row - 0.5), share, 1.0, facecolor=shade))
-                left += share
-            colour = "black" if shares else "#aaaaaa"
-            axis.text(column, row, label, ha="center", va="center", fontsize=8, color=colour)
-        axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
-        for k in range(14):
-            axis.axhline(k - 0.5, color="white", linewidth=1)
-            axis.axvline(k - 0.5, color="white", linewidth=1)
-        keys = [Rectangle((0, 0), 1, 1, facecolor=shade) for shade in shades]
-        names = [f"{action} {share:.0%}" for action, share in self.frequency.items()]
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)}
-        axis.legend(keys, names, ncols=len(names), frameon=False, fontsize=8, **place)
-        seat = f"player {self.player + 1}"
-        axis.set_title(f"{self.board}, {seat} after {self.history}", fontsize=11)
-        return figure
+        title = f"{self.board}, player {self.player + 1} after {self.history}"
+        return draw_cells(*self._cells(), title)
 
     def _repr_html_(self) -> str:
-        shades = _shades(self.actions)
-        rows = [""] * 13
-        for row, _, label, shares in self._cells():
-            rows[row] += display.mixed_cell(label, shares or [1.0], shades if shares else ["white"])
-        cells = "".join(f"<tr>{row}</tr>" for row in rows)
-        pairs = zip(self.frequency.items(), shades, strict=True)
-        key = "".join(
-            display.mixed_cell(f"{action} {share:.0%}", [1.0], [shade])
-            for (action, share), shade in pairs
-        )
         title = display.heading(f"{self.board}, after {self.history}", f"player {self.player + 1}")
-        return f"{title}<table>{cells}</table><table><tr>{key}</tr></table>"
+        return title + cells_html(*self._cells())
 
 
 def _shades(actions: tuple[str, ...]) -> list[str]:
@@ -168,11 +130,6 @@ def find_node(rules: Any, history: str) -> int:
     near = [name for name in nodes if name.startswith(given.split("-")[0])] or list(nodes)
     some = ", ".join(repr(name) for name in near[:6])
     raise BadParameter(f"no decision after {shown(given)} in this spot; there are {some}, ...")
-
-
-def _holding(text: str) -> int:
-    low, high = sorted(cards(text))
-    return high * (high - 1) // 2 + low
 
 
 def decision_path(layout: SpotLayout, node: int) -> list[tuple[int, int]]:

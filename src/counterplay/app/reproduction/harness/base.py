@@ -8,10 +8,8 @@ which tools/make_results.py writes).
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import inspect
-import io
 import json
 import math
 import platform
@@ -195,11 +193,7 @@ def _processor() -> str:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    files.write_text(path, out.getvalue())
+    files.write_text(path, files.csv_text([header, *rows]))
 
 
 # reading back

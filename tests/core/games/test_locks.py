@@ -11,8 +11,7 @@ from support.command import typed
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.games.locks import parse_lock, read_locks
-from counterplay.core.responses.locks import locked
+from counterplay.core.games.locks import locked, parse_lock, read_locks
 from counterplay.poker.betting.betting import nodes_and_buckets
 from counterplay.poker.holdem.locks import _nodes, lock_decisions
 
