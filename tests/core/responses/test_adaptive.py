@@ -284,6 +284,10 @@ def test_a_portfolio_of_known_strategies() -> None:
         ({"probing": 0.1}, "probing is an option in hold'em"),
         ({"budget": -1.0}, "budget"),
         ({"portfolio": "poki"}, "unknown player 'poki'"),
+        ({"portfolio": None}, "expected a Strategy"),
+        ({"portfolio": 5}, "expected a Strategy"),
+        ({"game": 5}, "a game is named by a string such as .kuhn., not 5"),
+        ({"equilibrium": cp.Strategy.uniform("kuhn").for_player(0)}, "strategy of both players"),
     ],
 )
 def test_mistakes(options: dict[str, Any], words: str) -> None:
@@ -300,3 +304,35 @@ def test_mistakes_of_portfolios_and_matches() -> None:
     with pytest.raises(cp.CounterplayError, match="cannot play leduc"):
         cp.Adaptive("leduc", portfolio=known)
     assert cp.Adaptive(portfolio=known).game.name == "kuhn"
+    with pytest.raises(BadParameter, match="p must be from 0 to 1, not 2"):
+        cp.portfolio("kuhn", p=2)
+
+
+def test_every_known_player_has_a_name(tmp_path: Path) -> None:
+    """Two of one name are not one player."""
+    assert cp.portfolio("kuhn", always("bet")).names == ["player 1 of the portfolio"]
+    assert len(cp.portfolio("kuhn", [always("bet"), always("pass")]).known) == 2
+    assert cp.portfolio("kuhn", ["uniform", "uniform"]).names == ["uniform"]
+    files = [tmp_path / name / "same.npz" for name in ("a", "b")]
+    for file, action in zip(files, ("bet", "pass"), strict=True):
+        file.parent.mkdir()
+        always(action).save(file)
+    with pytest.raises(BadParameter, match="two known players are called 'same'"):
+        cp.portfolio("kuhn", files)
+
+
+def test_hands_of_a_memory_take_no_thinking(tmp_path: Path) -> None:
+    me = cp.Adaptive("kuhn")
+    cp.play_match("kuhn", me, "uniform", hands=100, seed=1)
+    me.save(tmp_path / "memory.npz")
+    again = cp.Adaptive("kuhn", memory=tmp_path / "memory.npz")
+    cp.play_match("kuhn", again, "uniform", hands=2, seed=1)
+    assert again.standing().hands == 102
+    assert again.standing().thinking == pytest.approx(1e3 * again.seconds / 2)
+
+
+@pytest.mark.parametrize("name", ["every", "hands"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "x"])
+def test_hands_of_a_safe_player_are_counted(name: str, value: Any) -> None:
+    with pytest.raises(BadParameter, match=f"{name} must be a whole number of at least 1"):
+        cp.SafePlayer("kuhn", 0, **{name: value})
