@@ -44,6 +44,8 @@ MISTAKES = [
     (["match", "probe", "--learn", "--duplicate"], "leave out --duplicate"),
     (["match", "probe", "--learn", "--no-duplicate"], "leave out --no-duplicate"),
     (["match", "probe", "--learn", "-n", "1000"], "more than that"),
+    (["solve", "kuhn", "-n", "10", "--iterations", "20"], "--iterations is given twice"),
+    (["exam", "safe", "--against", "safe", "--against", "poki"], "--against is given twice"),
     (["match", "probe", "--learn", "-n", "0"], "hands must be a whole number from 2"),
     (["match", "probe", "--learn", "--seed", "-1"], "seed must be"),
     (["match", "probe", "--learn", "--iterations", "-1"], "iterations must be"),
