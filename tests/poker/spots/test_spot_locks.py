@@ -151,7 +151,7 @@ def test_a_limit_on_risk_is_kept(most: float) -> None:
 
 def test_a_limit_below_what_the_equilibrium_loses_is_refused() -> None:
     """The solution is approximate, and so is its risk."""
-    with pytest.raises(CounterplayError, match="even the equilibrium found risks .* percent"):
+    with pytest.raises(CounterplayError, match=r"even the equilibrium found risks .* percent"):
         cp.respond_to_locks(river(), "bet 10 fold 0.7", max_risk=0.0)
 
 
