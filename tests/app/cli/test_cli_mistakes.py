@@ -44,6 +44,8 @@ MISTAKES = [
     (["match", "probe", "--learn", "--duplicate"], "leave out --duplicate"),
     (["match", "probe", "--learn", "--no-duplicate"], "leave out --no-duplicate"),
     (["match", "probe", "--learn", "-n", "1000"], "more than that"),
+    (["respond", "uniform", "--game", "kuhn", "--player", "3"], "from 1 to 2, not 3"),
+    (["frontier", "uniform", "--game", "kuhn", "--player", "3"], "from 1 to 2, not 3"),
     (["solve", "kuhn", "-n", "10", "--iterations", "20"], "--iterations is given twice"),
     (["exam", "safe", "--against", "safe", "--against", "poki"], "--against is given twice"),
     (["match", "probe", "--learn", "-n", "0"], "hands must be a whole number from 2"),

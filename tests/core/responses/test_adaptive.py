@@ -171,6 +171,37 @@ def test_it_plays_in_one_seat_and_against_other_learners() -> None:
         cp.play_match("leduc", me, "uniform", hands=10)
 
 
+class Learner:
+    """A user's player that learns nothing; `parts` replace its own."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.game, self.player = cp.load("kuhn"), None
+        self.start = self.end_hand = lambda *_: None
+        vars(self).update(parts)
+
+    def strategy_for(self, seat: int) -> cp.Strategy:
+        return cp.Strategy.uniform("kuhn")
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"game": None}, "Learner: a player that learns has an attribute game"),
+        ({"player": 3}, "Learner: its attribute player is its only seat, 0 or 1, or None"),
+        ({"start": None}, r"Learner: a player that learns has a method start\(seed\)"),
+        ({"strategy_for": lambda seat: None}, "expected a Strategy"),
+        (
+            {"strategy_for": lambda seat: cp.Strategy.uniform("kuhn").for_player(1 - seat)},
+            "Learner has answered with a strategy of the other seat",
+        ),
+    ],
+)
+def test_what_a_users_learner_lacks_is_said(parts: dict[str, Any], words: str) -> None:
+    assert cp.play_match("kuhn", Learner(), "uniform", hands=4).hands == 4
+    with pytest.raises(cp.CounterplayError, match=words):
+        cp.play_match("kuhn", Learner(**parts), "uniform", hands=4)
+
+
 def test_blocks_and_what_it_says() -> None:
     me = cp.Adaptive("kuhn", portfolio={"bets": always("bet")})
     blocks = list(cp.play_adaptive(always("bet"), 300, seed=1, player=me, every=100))
