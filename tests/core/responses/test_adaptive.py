@@ -160,6 +160,9 @@ def test_it_plays_in_one_seat_and_against_other_learners() -> None:
     careful = cp.SafePlayer(game, 1, budget=1.0, every=10)
     result = cp.play_match(game, careful, "uniform", hands=20, seed=1, luck_adjusted=False)
     assert (result.seat, result.hands, careful.hands) == (1, 20, 20)
+    result = cp.play_match(game, careful, "uniform", hands=60, seed=1, luck_adjusted=True)
+    assert result.adjusted is not None  # the mean of what each hand was worth
+    assert result.adjusted.standard_error < result.standard_error
     both = cp.play_match(game, cp.Adaptive("kuhn"), careful, hands=16, seed=1)
     assert (both.seat, careful.hands) == (0, 16)  # it began again
     again = cp.play_match(game, cp.Adaptive("kuhn"), careful, hands=16, seed=1)
@@ -169,6 +172,41 @@ def test_it_plays_in_one_seat_and_against_other_learners() -> None:
         cp.play_match(game, me, me, hands=10)
     with pytest.raises(cp.CounterplayError, match="cannot play leduc"):
         cp.play_match("leduc", me, "uniform", hands=10)
+
+
+class OneActs:
+    """Player 2 only watches."""
+
+    n_players = 2
+
+    def __init__(self, chosen: str = "") -> None:
+        self._chosen = chosen
+
+    def root(self) -> OneActs:
+        return self
+
+    def player(self) -> int:
+        return cp.TERMINAL if self._chosen else 0
+
+    def actions(self) -> list[str]:
+        return ["win", "lose"]
+
+    def child(self, action: str) -> OneActs:
+        return OneActs(action)
+
+    def infoset(self) -> str:
+        return "alone"
+
+    def chance(self) -> list[float]:
+        return []
+
+    def payoffs(self) -> list[float]:
+        return [1.0, -1.0] if self._chosen == "win" else [-1.0, 1.0]
+
+
+def test_nobody_to_learn_about() -> None:
+    with pytest.raises(BadParameter, match="alone: player 2 never acts"):
+        cp.Adaptive(cp.Game("alone", OneActs()))
 
 
 class Learner:

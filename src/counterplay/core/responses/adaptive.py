@@ -56,6 +56,7 @@ from counterplay.core.base.errors import (
     shown,
     unknown,
 )
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
@@ -139,6 +140,9 @@ def tree_portfolio(
     game = as_game(game)
     check_safe(game)
     probability(p, "p")
+    for player in (0, 1):
+        if player not in game.form.owner:
+            raise BadParameter(f"{game.name}: {numbered(player)} never acts; there is no opponent")
     if equilibrium is not None:
         check_same_game(game, equilibrium)
         if equilibrium.player is not None:
