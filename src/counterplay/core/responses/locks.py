@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.mixture import single_strategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.locks import ROUNDING, Lock, LockedDecision, read_locks
-from counterplay.core.games.players import players_of
+from counterplay.core.games.players import players_of, strategy_in
 
 TOLERANCE = 1e-9  # of a frequency
 SMALLEST = 1e-3  # share of an action that the strategy never takes, so that it can be raised
@@ -27,10 +28,10 @@ class LockedModel(NamedTuple):
     trust: np.ndarray  # float64[m]: of the lock; NaN where there is none
 
 
-def locked(strategy: Strategy, locks: Any) -> Strategy:
-    """The strategy with locks: texts such as `river fold 0.85`, in a small game `K* bet 0.3` with
+def locked(strategy: Any, locks: Any) -> Strategy:
+    """The strategy, or that of a run, with locks: texts such as `river fold 0.85`, in a small game `K* bet 0.3` with
     names of information sets, or a file in TOML."""
-    return lock_model(strategy, read_locks(locks)).strategy
+    return lock_model(single_strategy(strategy_in(strategy)), read_locks(locks)).strategy
 
 
 def lock_model(strategy: Strategy, locks: Iterable[Lock]) -> LockedModel:
