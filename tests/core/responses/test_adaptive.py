@@ -370,6 +370,12 @@ def test_mistakes_of_portfolios_and_matches() -> None:
     with pytest.raises(BadParameter, match="logged in hold'em only"):
         next(cp.play_adaptive("uniform", 20, player=cp.Adaptive("kuhn"), every=10, log="x.log"))
     known = cp.portfolio("kuhn")
+    with pytest.raises(BadParameter, match="every block is luck-adjusted"):
+        next(
+            cp.play_adaptive(
+                "uniform", 20, player=cp.Adaptive("kuhn"), every=10, luck_adjusted=False
+            )
+        )
     with pytest.raises(cp.CounterplayError, match="cannot play leduc"):
         cp.Adaptive("leduc", portfolio=known)
     assert cp.Adaptive(portfolio=known).game.name == "kuhn"

@@ -29,8 +29,8 @@ class LockedModel(NamedTuple):
 
 
 def locked(strategy: Any, locks: Any) -> Strategy:
-    """The strategy, or that of a run, with locks: texts such as `river fold 0.85`, in a small game `K* bet 0.3` with
-    names of information sets, or a file in TOML."""
+    """The strategy, or that of a run, with locks: texts such as `river fold 0.85`, in a small game
+    `K* bet 0.3` with names of information sets, or a file in TOML."""
     return lock_model(single_strategy(strategy_in(strategy)), read_locks(locks)).strategy
 
 
