@@ -186,6 +186,9 @@ def test_a_learner_plays_any_game_with_a_tree(inside: Inside, tmp_path: Path) ->
     assert "now plays: the learnt response" in text
     assert "against anybody" in text
     assert "memory written to hands.npz" in text
+    few = inside(tmp_path, *arguments[:-1], "2").stdout  # it learns after every hand
+    assert "± unknown per game (95%)" in few
+    assert "nan" not in few
 
 
 def test_one_deal_leaves_the_interval_open(inside: Inside, tmp_path: Path) -> None:

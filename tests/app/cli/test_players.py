@@ -189,7 +189,7 @@ def test_sparbot_is_measured_and_shown_but_no_strategy(quick: Path) -> None:
     assert done.code == 0
     assert "12 flops beside safe" in done.stderr  # time and width, beforehand
     assert "minutes on" in done.stderr
-    assert "expect about ± 30 mb/g" in done.stderr
+    assert "expect about ± 30 mb/g (95%)" in done.stderr
     assert "safe, 137.65 mb/g over every board" in done.stdout
     assert typed(quick, "show", "sparbot", "--cards", "AhKd").code == 0
     assert cp.exploitability(HOLDEM, "sparbot", flops=12) == 0.5

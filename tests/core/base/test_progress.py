@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +13,38 @@ from support.terminal import Terminal
 
 import counterplay as cp
 from counterplay.core.base import progress
-from counterplay.core.base.progress import no_progress, progress_bar, say
+from counterplay.core.base.progress import ProgressCallback, no_progress, progress_bar, say
+from counterplay.core.base.store import Cached, Piece
 
 
 def test_a_solve_shows_its_iterations_and_clears_the_line(terminal: Terminal) -> None:
     cp.solve("kuhn", "cfr", iterations=50_000)
     assert "iterations" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+
+
+def test_a_match_shows_its_hands(terminal: Terminal) -> None:
+    cp.play_match("kuhn", "uniform", "uniform", hands=400_000, seed=1)
+    assert "hands" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+
+
+def test_tables_show_that_they_are_being_built(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody asked for progress."""
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
+
+    def build(progress: ProgressCallback) -> int:
+        progress(0.5, "strengths on the flop")
+        return 1
+
+    modules = ("counterplay.core.kernels.rng",)
+    tables: Cached[int] = Cached(
+        "the tables stay", "test", modules, build, lambda n: Piece(n, {}), lambda piece: piece.value
+    )
+    assert tables.get() == 1
+    assert "50% strengths on the flop" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r")
 
 

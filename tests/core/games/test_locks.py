@@ -28,6 +28,14 @@ def test_a_small_game_by_names_of_information_sets() -> None:
     assert cp.respond("kuhn", folds, p=1.0).payoff > 0.1
 
 
+def test_whose_strategy_is_locked() -> None:
+    run = cp.solve("kuhn", "cfr+", iterations=10)
+    assert locked(run, "K bet 0.9").at("K")["bet"] == pytest.approx(0.9)
+    for nothing in ("kuhn", None):
+        with pytest.raises(CounterplayError, match="expected a Strategy, or what has one"):
+            locked(nothing, "K bet 0.9")
+
+
 def test_holdem_by_street_seat_and_betting() -> None:
     game = cp.load("holdem(buckets=2)")
     random = cp.Strategy.random(game, 3)

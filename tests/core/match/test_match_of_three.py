@@ -85,6 +85,16 @@ def test_sums_of_samples() -> None:
     np.testing.assert_allclose([one.standard_error for one in result.each], errors)
 
 
+def test_few_equal_deals_have_no_interval() -> None:
+    """Before they had one without width."""
+    for count, width in ((2, np.inf), (19, np.inf), (20, 0.0)):
+        sums = SampleSums(3)
+        sums.add(np.ones((count, 3, 3)))
+        result = sums.result("game", 0, True, seconds=0.0)
+        for low, high in (result.interval, result.of_player(result.each[2]).interval):
+            assert high - low == width
+
+
 def test_a_long_one_shows_its_hands(terminal: Terminal) -> None:
     cp.play_match("kuhn(players=3)", "uniform", "uniform", others=["uniform"], hands=60_000)
     assert "60,000 hands" in terminal.getvalue()

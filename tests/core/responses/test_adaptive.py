@@ -160,6 +160,9 @@ def test_it_plays_in_one_seat_and_against_other_learners() -> None:
     careful = cp.SafePlayer(game, 1, budget=1.0, every=10)
     result = cp.play_match(game, careful, "uniform", hands=20, seed=1, luck_adjusted=False)
     assert (result.seat, result.hands, careful.hands) == (1, 20, 20)
+    result = cp.play_match(game, careful, "uniform", hands=60, seed=1, luck_adjusted=True)
+    assert result.adjusted is not None  # the mean of what each hand was worth
+    assert result.adjusted.standard_error < result.standard_error
     both = cp.play_match(game, cp.Adaptive("kuhn"), careful, hands=16, seed=1)
     assert (both.seat, careful.hands) == (0, 16)  # it began again
     again = cp.play_match(game, cp.Adaptive("kuhn"), careful, hands=16, seed=1)
@@ -169,6 +172,72 @@ def test_it_plays_in_one_seat_and_against_other_learners() -> None:
         cp.play_match(game, me, me, hands=10)
     with pytest.raises(cp.CounterplayError, match="cannot play leduc"):
         cp.play_match("leduc", me, "uniform", hands=10)
+
+
+class OneActs:
+    """Player 2 only watches."""
+
+    n_players = 2
+
+    def __init__(self, chosen: str = "") -> None:
+        self._chosen = chosen
+
+    def root(self) -> OneActs:
+        return self
+
+    def player(self) -> int:
+        return cp.TERMINAL if self._chosen else 0
+
+    def actions(self) -> list[str]:
+        return ["win", "lose"]
+
+    def child(self, action: str) -> OneActs:
+        return OneActs(action)
+
+    def infoset(self) -> str:
+        return "alone"
+
+    def chance(self) -> list[float]:
+        return []
+
+    def payoffs(self) -> list[float]:
+        return [1.0, -1.0] if self._chosen == "win" else [-1.0, 1.0]
+
+
+def test_nobody_to_learn_about() -> None:
+    with pytest.raises(BadParameter, match="alone: player 2 never acts"):
+        cp.Adaptive(cp.Game("alone", OneActs()))
+
+
+class Learner:
+    """A user's player that learns nothing; `parts` replace its own."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.game, self.player = cp.load("kuhn"), None
+        self.start = self.end_hand = lambda *_: None
+        vars(self).update(parts)
+
+    def strategy_for(self, seat: int) -> cp.Strategy:
+        return cp.Strategy.uniform("kuhn")
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"game": None}, "Learner: a player that learns has an attribute game"),
+        ({"player": 3}, "Learner: its attribute player is its only seat, 0 or 1, or None"),
+        ({"start": None}, r"Learner: a player that learns has a method start\(seed\)"),
+        ({"strategy_for": lambda seat: None}, "expected a Strategy"),
+        (
+            {"strategy_for": lambda seat: cp.Strategy.uniform("kuhn").for_player(1 - seat)},
+            "Learner has answered with a strategy of the other seat",
+        ),
+    ],
+)
+def test_what_a_users_learner_lacks_is_said(parts: dict[str, Any], words: str) -> None:
+    assert cp.play_match("kuhn", Learner(), "uniform", hands=4).hands == 4
+    with pytest.raises(cp.CounterplayError, match=words):
+        cp.play_match("kuhn", Learner(**parts), "uniform", hands=4)
 
 
 def test_blocks_and_what_it_says() -> None:
@@ -284,6 +353,10 @@ def test_a_portfolio_of_known_strategies() -> None:
         ({"probing": 0.1}, "probing is an option in hold'em"),
         ({"budget": -1.0}, "budget"),
         ({"portfolio": "poki"}, "unknown player 'poki'"),
+        ({"portfolio": None}, "expected a Strategy"),
+        ({"portfolio": 5}, "expected a Strategy"),
+        ({"game": 5}, "a game is named by a string such as .kuhn., not 5"),
+        ({"equilibrium": cp.Strategy.uniform("kuhn").for_player(0)}, "strategy of both players"),
     ],
 )
 def test_mistakes(options: dict[str, Any], words: str) -> None:
@@ -297,6 +370,44 @@ def test_mistakes_of_portfolios_and_matches() -> None:
     with pytest.raises(BadParameter, match="logged in hold'em only"):
         next(cp.play_adaptive("uniform", 20, player=cp.Adaptive("kuhn"), every=10, log="x.log"))
     known = cp.portfolio("kuhn")
+    with pytest.raises(BadParameter, match="every block is luck-adjusted"):
+        next(
+            cp.play_adaptive(
+                "uniform", 20, player=cp.Adaptive("kuhn"), every=10, luck_adjusted=False
+            )
+        )
     with pytest.raises(cp.CounterplayError, match="cannot play leduc"):
         cp.Adaptive("leduc", portfolio=known)
     assert cp.Adaptive(portfolio=known).game.name == "kuhn"
+    with pytest.raises(BadParameter, match="p must be from 0 to 1, not 2"):
+        cp.portfolio("kuhn", p=2)
+
+
+def test_every_known_player_has_a_name(tmp_path: Path) -> None:
+    """Two of one name are not one player."""
+    assert cp.portfolio("kuhn", always("bet")).names == ["player 1 of the portfolio"]
+    assert len(cp.portfolio("kuhn", [always("bet"), always("pass")]).known) == 2
+    assert cp.portfolio("kuhn", ["uniform", "uniform"]).names == ["uniform"]
+    files = [tmp_path / name / "same.npz" for name in ("a", "b")]
+    for file, action in zip(files, ("bet", "pass"), strict=True):
+        file.parent.mkdir()
+        always(action).save(file)
+    with pytest.raises(BadParameter, match="two known players are called 'same'"):
+        cp.portfolio("kuhn", files)
+
+
+def test_hands_of_a_memory_take_no_thinking(tmp_path: Path) -> None:
+    me = cp.Adaptive("kuhn")
+    cp.play_match("kuhn", me, "uniform", hands=100, seed=1)
+    me.save(tmp_path / "memory.npz")
+    again = cp.Adaptive("kuhn", memory=tmp_path / "memory.npz")
+    cp.play_match("kuhn", again, "uniform", hands=2, seed=1)
+    assert again.standing().hands == 102
+    assert again.standing().thinking == pytest.approx(1e3 * again.seconds / 2)
+
+
+@pytest.mark.parametrize("name", ["every", "hands"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "x"])
+def test_hands_of_a_safe_player_are_counted(name: str, value: Any) -> None:
+    with pytest.raises(BadParameter, match=f"{name} must be a whole number of at least 1"):
+        cp.SafePlayer("kuhn", 0, **{name: value})

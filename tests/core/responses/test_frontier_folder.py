@@ -156,7 +156,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
 
 
 def test_numbers_are_kept_with_their_intervals() -> None:
-    estimate = FlopEstimate(0.25, 0.01, -0.002, 48)
+    estimate = FlopEstimate(0.25, 0.01, -0.002, 48, unit="sb/h")
     kept = _number(_as_json(estimate))
     assert isinstance(kept, FlopEstimate)
     assert vars(kept) == vars(estimate)

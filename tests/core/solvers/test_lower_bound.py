@@ -10,7 +10,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.solvers import lower_bound as lower_bound_module
-from counterplay.core.solvers.lower_bound import BoundAt, _Search, most_frequent
+from counterplay.core.solvers.lower_bound import BoundAt, _Learner, _Search, most_frequent
 
 OTHERS = ("mcts", "mccfr-external")
 ASK: dict[str, Any] = {"iterations": 20_000, "games": 40_000, "seeds": 2}
@@ -101,6 +101,19 @@ def test_the_learners_are_compared_and_the_best_is_taken() -> None:
     assert len(bound.history) == 3
     assert [at.seconds for at in bound.history] == sorted(at.seconds for at in bound.history)
     assert bound.history[-1].bound == pytest.approx(float(bound), abs=5 * bound.history[-1].error)
+
+
+def test_every_player_is_answered_by_every_learner(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def recorded(question: Any, player: int, algorithm: str, seed: int) -> Any:
+        asked.append((player, algorithm))
+        return _Learner(question, player, algorithm, seed)
+
+    monkeypatch.setattr(lower_bound_module, "_Learner", recorded)
+    cp.exploitability("kuhn", cp.Strategy.uniform("kuhn"), "play", iterations=10, games=1_000)
+    learners = ("mccfr", "mccfr-external", "mcts")
+    assert asked == [(player, name) for player in (0, 1) for name in learners]
 
 
 def test_nothing_found_is_said_and_never_negative() -> None:

@@ -230,14 +230,17 @@ def test_a_bandit_needs_to_be_sure() -> None:
 
 def test_words() -> None:
     river = Deviation(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
-    assert finding_text(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
+    assert finding_text(river) == "folds the river to a bet 61% ± 5% (95%), an equilibrium 34%"
     first = Deviation(3, 2, 0.5, 0.1, 0.2, 50)
-    assert finding_text(first) == "raises before the flop to a raise 50% ± 10%, an equilibrium 20%"
+    assert (
+        finding_text(first)
+        == "raises before the flop to a raise 50% ± 10% (95%), an equilibrium 20%"
+    )
     opening = Deviation(OPENING, 0, 0.5, 0.1, 0.2, 50)
-    assert finding_text(opening) == "open-folds before the flop 50% ± 10%, an equilibrium 20%"
+    assert finding_text(opening) == "open-folds before the flop 50% ± 10% (95%), an equilibrium 20%"
     option = Deviation(1, 1, 0.9, 0.1, 0.5, 50)
     assert finding_text(option) == (
-        "checks before the flop when nobody has raised 90% ± 10%, an equilibrium 50%"
+        "checks before the flop when nobody has raised 90% ± 10% (95%), an equilibrium 50%"
     )
     wide = Deviation(3 * 4 + 3, 0, 0.66, 0.38, 0.1, 12)
     assert finding_text(wide) == (

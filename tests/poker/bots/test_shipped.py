@@ -72,7 +72,7 @@ def test_an_entry(one: ShippedStrategy) -> None:
         assert "±" not in one.risk
     else:
         assert one.plus_minus > 0.0
-        assert re.fullmatch(r"\d+ ± \d+ mb/g, estimated from \d+ flops", one.risk)
+        assert re.fullmatch(r"\d+ ± \d+ mb/g \(95%\), estimated from \d+ flops", one.risk)
 
 
 def test_strategies_and_their_exact_values() -> None:

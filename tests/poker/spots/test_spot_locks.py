@@ -142,6 +142,27 @@ def test_payoff_and_risk_grow_with_trust() -> None:
     assert careless.trust == 1.0
 
 
+@pytest.mark.parametrize("most", [0.02, 0.1, 1.0])
+def test_a_limit_on_risk_is_kept(most: float) -> None:
+    response = cp.respond_to_locks(river(), "bet 10 fold 0.7", max_risk=most)
+    assert response.value - response.worst_case <= most
+
+
+def test_a_limit_below_what_the_equilibrium_loses_is_refused() -> None:
+    """The solution is approximate, and so is its risk."""
+    with pytest.raises(CounterplayError, match=r"even the equilibrium found risks .* percent"):
+        cp.respond_to_locks(river(), "bet 10 fold 0.7", max_risk=0.0)
+
+
+def test_without_trust_the_exploitability_is_that_of_the_solution() -> None:
+    game = river()
+    solution = cp.solve(game, "dcfr", iterations=50).strategy
+    (found,) = cp.lock_frontier(game, "bet 10 fold 0.7", (0.0,), solution=solution)
+    exact = cp.exploitability(game, solution)
+    assert exact > 1e-4
+    assert found.exploitability == pytest.approx(exact, abs=1e-9)
+
+
 @pytest.mark.slow
 def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
     """At a trust of 1 a best response; below, the payoffs of the same game with a tree."""

@@ -16,7 +16,13 @@ from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_json
 from counterplay.app.cli.measured import announce_responses
-from counterplay.app.cli.responses import MODEL_HELP, chosen_algorithm, risk_limit, seat_of
+from counterplay.app.cli.responses import (
+    MODEL_HELP,
+    check_seat,
+    chosen_algorithm,
+    risk_limit,
+    seat_of,
+)
 from counterplay.core.base.errors import BadParameter
 
 
@@ -73,6 +79,7 @@ def frontier(
     seat, measure = seat_of(player), opt.measure_options(backend, flops)
     display.check_can_write(folder, "frontier.csv", "frontier.png")
     loaded = game_of(model, game)
+    check_seat(loaded, seat)
     limit = risk_limit(loaded, max_exploitability, max_risk)
     if limit is not None and not 0.0 < limit < math.inf:
         name, number = "--max-exploitability", limit

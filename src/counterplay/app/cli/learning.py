@@ -24,8 +24,8 @@ MOST_FINDINGS = 5  # printed
 STANDING = ("playing", "why", "advice", "confirmed", "budget", "changes")  # in JSON
 
 
-def check_learner(b: str | None, hands: int, ignored: list[str]) -> None:
-    """Refuses a second player, too few hands, and options that have no effect with --learn."""
+def check_learner(b: str | None, ignored: list[str]) -> None:
+    """Refuses a second player, and options that have no effect with --learn."""
     if b is not None:
         raise BadParameter(
             "with --learn the learner plays against one opponent: counterplay match poki --learn"
@@ -34,10 +34,6 @@ def check_learner(b: str | None, hands: int, ignored: list[str]) -> None:
         raise BadParameter(
             "a learner plays every deal once, in order, and its result is luck-adjusted; leave "
             f"out {', '.join(ignored)}"
-        )
-    if 2 <= hands <= LEARN_EVERY:
-        raise BadParameter(
-            f"--learn learns after every {LEARN_EVERY:,} hands; play more than that, not {hands:,}"
         )
 
 
@@ -55,6 +51,10 @@ def play_learner(
     stopped, memory = False, options.pop("memory", None)
     plan = {name: options.pop(name) for name in ("log", "observer")}
     check_hands(hands)
+    if game.can("bots") and hands <= LEARN_EVERY:
+        raise BadParameter(
+            f"--learn learns after every {LEARN_EVERY:,} hands; play more than that, not {hands:,}"
+        )
     check_seed(seed)
     whole_number(options.get("iterations", 0), 0, None, "iterations")
     target = new_log(plan["log"], plan["observer"])
@@ -68,7 +68,7 @@ def play_learner(
                 player = _player(game, seed, options, memory, progress)
             else:
                 other, player = opponent, _tree_player(game, options, memory)
-            plan |= {"player": player, "every": LEARN_EVERY, "progress": progress}
+            plan |= {"player": player, "every": min(LEARN_EVERY, hands), "progress": progress}
             with _table(as_json, str(game.unit)) as show:
                 for block in play_adaptive(other, hands, seed, **plan):
                     blocks.append(block)
@@ -197,8 +197,9 @@ def _state_lines(block: AdaptiveBlock) -> list[str]:
 def _plus_minus(result: Any, digits: int) -> str:
     """The mean of a result and half its 95% interval."""
     half = (result.interval[1] - result.interval[0]) / 2
-    half = half if math.isfinite(half) else math.nan
-    return f"{result.mean:+.{digits}f} ± {half:.{digits}f}"
+    return f"{result.mean:+.{digits}f} ± " + (
+        f"{half:.{digits}f}" if math.isfinite(half) else "unknown"
+    )
 
 
 def _row(block: AdaptiveBlock) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def match(
     if learn:
         swap = "--duplicate" if duplicate else "--no-duplicate"
         ignored = {swap: duplicate, "--luck-adjusted": luck, "--ray": ray}
-        check_learner(b, hands, [name for name, value in ignored.items() if value is not None])
+        check_learner(b, [name for name, value in ignored.items() if value is not None])
     else:
         _check_match(a, b, game, learner)
     use_ray(ray)

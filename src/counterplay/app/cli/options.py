@@ -162,10 +162,17 @@ def _items(name: str) -> Iterable[str]:
 
 
 class Command(TyperCommand):
-    """A command whose help may name lists in braces, and whose `--ray` needs no address."""
+    """A command whose help may name lists in braces, and whose `--ray` needs no address. An option
+    with one value is given once."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        rest: list[str] = super().parse_args(ctx, with_address(args))
+        args = with_address(args)
+        typed = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for option in typed:  # of several values the last one would count
+            several = getattr(option, "multiple", True) or getattr(option, "is_flag", True)
+            if not several and typed.count(option) > 1:
+                raise BadParameter(f"{max(option.opts, key=len)} is given twice; give it once")
+        rest: list[str] = super().parse_args(ctx, args)
         return rest
 
     def with_names(self) -> Command:

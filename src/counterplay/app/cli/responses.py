@@ -29,6 +29,12 @@ def seat_of(player: str) -> int | None:
     return None if player == "both" else int(player) - 1
 
 
+def check_seat(game: Any, seat: int | None) -> None:
+    """Refuses a seat that the game does not have, counted as it was typed."""
+    if seat is not None and seat >= game.n_players:
+        raise BadParameter(f"--player is a number from 1 to {game.n_players}, not {seat + 1}")
+
+
 def chosen_algorithm(
     context: typer.Context, given: tuple[str | None, str | None], game: Any, ray: str | None
 ) -> tuple[str, str | None]:
@@ -149,6 +155,7 @@ def respond(
         display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
+        check_seat(loaded, seat)
         limit = risk_limit(loaded, max_exploitability, max_risk)
         chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
         models: Any = [model, *others] if others else model

@@ -36,9 +36,10 @@ class Drawn(NamedTuple):
 class FlopEstimate(float):
     """A number from a sample of flops. `error`: half its 95% interval. `bias`: the measured amount
     by which a best response's choice before the flop makes it too high (negative: too low).
-    `flops`: the size of the sample. `drawn`: the sample itself, where it is known.
+    `flops`: the size of the sample. `drawn`: the sample itself, where it is known. `unit`: of the
+    number, where it is known; a product has none.
 
-    Sums, differences and products with plain numbers propagate all of them. The interval of a sum
+    Sums, differences and products with plain numbers propagate the others. The interval of a sum
     over the same flops is that of the sums on each flop; without the samples errors are added,
     which is wide enough, or wider.
     """
@@ -47,26 +48,35 @@ class FlopEstimate(float):
     bias: float
     flops: int
     drawn: Drawn | None
+    unit: str
 
     def __new__(
-        cls, value: float, error: float, bias: float, flops: int, drawn: Drawn | None = None
+        cls,
+        value: float,
+        error: float,
+        bias: float,
+        flops: int,
+        drawn: Drawn | None = None,
+        unit: str = "",
     ) -> FlopEstimate:
         estimate = super().__new__(cls, value)
         estimate.error, estimate.bias, estimate.flops = error, bias, flops
-        estimate.drawn = drawn
+        estimate.drawn, estimate.unit = drawn, unit
         return estimate
 
     def __repr__(self) -> str:
-        return f"{float(self):.6g} ± {self.error:.2g} (95%, from {self.flops} flops)"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{float(self):.6g} ± {self.error:.2g}{unit} (95%, from {self.flops} flops)"
 
     __str__ = __repr__
 
     def __reduce__(self) -> tuple[type[FlopEstimate], tuple[Any, ...]]:
-        return FlopEstimate, (float(self), self.error, self.bias, self.flops, self.drawn)
+        facts = self.error, self.bias, self.flops, self.drawn, self.unit
+        return FlopEstimate, (float(self), *facts)
 
     def __neg__(self) -> FlopEstimate:
         drawn = self.drawn and self.drawn.times(-1.0)
-        return FlopEstimate(-float(self), self.error, -self.bias, self.flops, drawn)
+        return FlopEstimate(-float(self), self.error, -self.bias, self.flops, drawn, self.unit)
 
     def __add__(self, other: float) -> FlopEstimate:
         error, bias = (getattr(other, name, 0.0) for name in ("error", "bias"))
@@ -77,7 +87,7 @@ class FlopEstimate(float):
                 drawn = one.plus(two)
                 error = drawn.half()
         total = float(self) + float(other)
-        return FlopEstimate(total, error, self.bias + bias, self.flops, drawn)
+        return FlopEstimate(total, error, self.bias + bias, self.flops, drawn, self.unit)
 
     __radd__ = __add__
 

@@ -32,8 +32,9 @@ import numpy as np
 
 from counterplay.core.base.disk import read_bytes
 from counterplay.core.base.errors import BadFile, BadParameter, one_line, probability, shown
+from counterplay.core.forms.mixture import single_strategy
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.games.players import players_of
+from counterplay.core.games.players import players_of, strategy_in
 
 FIELDS = ("at", "hands", "board", "play", "frequency", "trust")
 SIZED = ("bet", "raise", "allin")  # actions that a number may follow
@@ -171,10 +172,10 @@ class LockedModel(NamedTuple):
     trust: np.ndarray  # float64[m]: of the lock; NaN where there is none
 
 
-def locked(strategy: Strategy, locks: Any) -> Strategy:
-    """The strategy with locks: texts such as `river fold 0.85`, in a small game `K* bet 0.3` with
-    names of information sets, or a file in TOML."""
-    return lock_model(strategy, read_locks(locks)).strategy
+def locked(strategy: Any, locks: Any) -> Strategy:
+    """The strategy, or that of a run, with locks: texts such as `river fold 0.85`, in a small game
+    `K* bet 0.3` with names of information sets, or a file in TOML."""
+    return lock_model(single_strategy(strategy_in(strategy)), read_locks(locks)).strategy
 
 
 def lock_model(strategy: Strategy, locks: Iterable[Lock]) -> LockedModel:

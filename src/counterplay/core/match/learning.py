@@ -96,6 +96,8 @@ class LearningReferee:
             return strategy
         found = player.strategy_for(seat)
         check_same_game(self.game, found)
+        if found.player not in (None, seat):
+            raise BadStrategy(f"{_name(player)} has answered with a strategy of the other seat")
         return found  # type: ignore[no-any-return]
 
     def _expected(self, seat: int, policies: tuple[Strategy, Strategy]) -> float:
@@ -119,8 +121,8 @@ class LearningMatch(Match):
     ) -> None:
         players = players_of(game)
         a, b = players.player(a, progress), players.player(b, progress)
-        super().__init__(game, a, b)
         check_learning(game, a, b)
+        super().__init__(game, a, b)
         if (options.log, options.observer, options.cards) != (None, None, None):
             raise BadParameter("hands are logged, and cards dealt, in hold'em only")
         seat = common_seat(a.player, b.player)
@@ -145,14 +147,26 @@ class LearningMatch(Match):
 
 
 def check_learning(game: Game, a: Any, b: Any) -> None:
-    """Refuses players of other games, and one object in both seats."""
+    """Refuses players of other games, those that lack a part, and one object in both seats."""
     if a is b:
         raise BadStrategy("a player that learns cannot play itself; make a second one")
     for player in (a, b):
         if not learns(player):
             check_same_game(game, player)
-        elif player.game.fingerprint != game.fingerprint:
-            raise BadStrategy(f"a player of {player.game.name} cannot play {game.name}")
+            continue
+        own, name = getattr(player, "game", None), _name(player)
+        if not isinstance(own, Game):
+            raise BadStrategy(f"{name}: a player that learns has an attribute game, its game")
+        if getattr(player, "player", -1) not in (None, 0, 1):
+            raise BadStrategy(f"{name}: its attribute player is its only seat, 0 or 1, or None")
+        if not callable(getattr(player, "start", None)):
+            raise BadStrategy(f"{name}: a player that learns has a method start(seed)")
+        if own.fingerprint != game.fingerprint:
+            raise BadStrategy(f"a player of {own.name} cannot play {game.name}")
+
+
+def _name(player: Any) -> str:
+    return str(getattr(player, "name", type(player).__name__))
 
 
 def adaptive_blocks(

@@ -317,7 +317,7 @@ def _summary(
     if whole is None:
         return None
     tallies = [result.adjusted for result in results if result.adjusted is not None]
-    adjusted = estimate(tallies, match.stateful) if tallies else None
+    adjusted = estimate(tallies, match.stateful, schedule.seat) if tallies else None
     return MatchResult.of(
         game,
         match.names,

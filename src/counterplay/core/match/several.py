@@ -30,6 +30,7 @@ from counterplay.core.kernels.jit import clock, index, jit
 from counterplay.core.kernels.rng import check_seed, uniform
 from counterplay.core.match.kernels import deal_state
 from counterplay.core.match.result import MatchResult, PlayerMean
+from counterplay.core.match.sequences import LEAST
 from counterplay.core.parallel.jobs import in_threads, stop_signals
 
 BLOCK = 2_000  # samples of one call
@@ -119,6 +120,8 @@ class SampleSums:
         errors = np.full(players, np.nan)
         if self.count > 1:
             errors = np.sqrt(self._squares / (self.count - 1) / self.count)
+        if self.count < LEAST:  # of few equal deals the spread says nothing
+            errors[errors == 0.0] = np.nan
         seats = self._by_seat / self.count
         each = [
             PlayerMean(name, float(mean), float(error), tuple(row))

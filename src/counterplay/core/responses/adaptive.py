@@ -39,7 +39,7 @@ is mixed with the equilibrium.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +48,15 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import files
-from counterplay.core.base.errors import BadFile, BadParameter, unknown
+from counterplay.core.base.errors import (
+    BadFile,
+    BadParameter,
+    BadStrategy,
+    probability,
+    shown,
+    unknown,
+)
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
@@ -131,20 +139,32 @@ def tree_portfolio(
     the responses to them."""
     game = as_game(game)
     check_safe(game)
+    probability(p, "p")
+    for player in (0, 1):
+        if player not in game.form.owner:
+            raise BadParameter(f"{game.name}: {numbered(player)} never acts; there is no opponent")
     if equilibrium is not None:
         check_same_game(game, equilibrium)
-    given = known if isinstance(known, Mapping) else _named([known] if _is_word(known) else known)
-    players = {name: as_strategy(game, one) for name, one in given.items()}
+        if equilibrium.player is not None:
+            raise BadStrategy("equilibrium: give a strategy of both players")
+    given = known if isinstance(known, Mapping) else _named(known)
+    players = {str(name): as_strategy(game, one) for name, one in given.items()}
     return TreePortfolio(game, equilibrium or tree_equilibrium(game), players, p)
 
 
-def _is_word(known: Any) -> bool:
-    return isinstance(known, str | Path)
-
-
 def _named(known: Any) -> dict[str, Any]:
-    """Players by the name of their file or folder, or by their word."""
-    return {Path(str(one)).stem if Path(str(one)).suffix else str(one): one for one in known}
+    """Players by the name of their file or folder, or by their word; objects by their place."""
+    alone = isinstance(known, str | Path) or not isinstance(known, Iterable)
+    named: dict[str, Any] = {}
+    for k, one in enumerate([known] if alone else known, 1):
+        word = str(one) if isinstance(one, str | Path) else f"player {k} of the portfolio"
+        name = Path(word).stem if Path(word).suffix else word
+        if named.setdefault(name, one) != one:
+            raise BadParameter(
+                f"two known players are called {shown(name)}; give them names, as {{'a': ..., "
+                f"'b': ...}}"
+            )
+    return named
 
 
 def tree_equilibrium(game: Game) -> Strategy:
@@ -442,7 +462,7 @@ class TreeAdaptive:
             likely=tuple(likely[:MOST_LIKELY]),
             budget=self.budget_left,
             changes=(),
-            thinking=1e3 * self.seconds / max(len(self.memory), 1),
+            thinking=1e3 * self.seconds / max(len(self.memory) - len(self._known), 1),
             advice=advice,
         )
 

@@ -148,6 +148,8 @@ class Frontier(Tabular):
         for (p, e, x, m, s), (more, less) in zip(self.rows(), self.intervals(), strict=True):
             one, two = (f" ± {error:6.4f}" if pad else "" for error in (more, less))
             lines.append(f"{p:6.3g}  {e:12.5f}{one}  {x:14.5f}{two}  {m:13.5f}  {s:8.2f}")
+        if self.estimated:
+            lines.append(f"payoffs {self.game.unit}")
         return "\n".join(lines if self.too_few is None else [*lines, self.too_few])
 
     def save_csv(self, path: str | Path) -> None:

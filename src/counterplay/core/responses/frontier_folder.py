@@ -164,18 +164,18 @@ def _arrays_of(piece: Piece, seat: int) -> dict[str, np.ndarray]:
     }
 
 
-def _as_json(value: float) -> list[float]:
+def _as_json(value: float) -> list[float | str]:
     """A number, or an estimate with its interval."""
     if isinstance(value, FlopEstimate):
-        return [float(value), value.error, value.bias, value.flops]
+        return [float(value), value.error, value.bias, value.flops, value.unit]
     return [float(value)]
 
 
-def _number(stored: Sequence[float]) -> float:
+def _number(stored: Sequence[Any]) -> float:
     if len(stored) == 1:
         return float(stored[0])
-    value, error, bias, flops = stored
-    return FlopEstimate(value, error, bias, int(flops))
+    value, error, bias, flops, unit = stored
+    return FlopEstimate(value, error, bias, int(flops), unit=unit)
 
 
 def question_of(

@@ -73,7 +73,7 @@ class LineEvidence:
         return [(abs(one.share - one.expected), self._text(one)) for one in self.deviations()]
 
     def _text(self, one: Deviation) -> str:
-        """`as player 2 after bet: pass 61% ± 5%, an equilibrium 34%`."""
+        """`as player 2 after bet: pass 61% ± 5% (95%), an equilibrium 34%`."""
         tree, labels = self._terminals.game.tree, self._terminals.game.labels
         action = labels.action[int(tree.first[tree.row[self._example[one.group]]]) + one.action]
         line, words = int(self._lines[one.group]), []
@@ -86,4 +86,4 @@ class LineEvidence:
         if one.half > WIDE:
             way = "more" if one.share > one.expected else "less"
             return f"{what} {way} often than an equilibrium ({expected}%)"
-        return f"{what} {share}% ± {half}%, an equilibrium {expected}%"
+        return f"{what} {share}% ± {half}% (95%), an equilibrium {expected}%"

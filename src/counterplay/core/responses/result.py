@@ -46,7 +46,8 @@ class Response(Tabular):
         for name, value in ((mean, self.payoff), ("exploitability", self.exploitability)):
             if not math.isnan(value):
                 shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
-                said += f", {name} {shown} {self.game.unit}"
+                unit = "" if getattr(value, "unit", "") else f" {self.game.unit}"
+                said += f", {name} {shown}{unit}"
         return f"Response({said}{', b1 + b2' if self.player is None else ''})"
 
     @property

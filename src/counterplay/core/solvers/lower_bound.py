@@ -81,6 +81,7 @@ class LowerBound(float):
     error: float
     best: tuple[tuple[float, float], ...]
     algorithm: str  # of each player's response
+    unit: str  # of payoffs
     iterations: int  # of the longest run
     seconds: float  # of learning
     games: int
@@ -100,7 +101,7 @@ class LowerBound(float):
     def __repr__(self) -> str:
         value = f"at least {float(self):.4g}" if self.found else "nothing found: at least 0"
         return (
-            f"{value} ± {self.error:.2g} (a lower bound: best responses learnt by "
+            f"{value} ± {self.error:.2g} {self.unit} (a lower bound: best responses learnt by "
             f"{self.algorithm} in {self.seconds:.3g} s, {self.games:,} games each, 95%)"
         )
 
@@ -275,6 +276,7 @@ def _result(searches: list[_Search]) -> LowerBound:
         error=math.hypot(*(half for _, half in best)),
         best=tuple(best),
         algorithm=" and ".join(dict.fromkeys(search.by for search in searches)),
+        unit=str(searches[0].question.game.unit),
         iterations=max(x.solver.iterations for search in searches for x in search.learners),
         seconds=sum(search.seconds for search in searches),
         games=searches[0].question.games,

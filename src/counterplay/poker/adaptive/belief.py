@@ -66,8 +66,8 @@ def spot_actions(spot: int) -> tuple[str | None, ...]:
 
 
 def finding_text(finding: Deviation) -> str:
-    """`folds the river to a bet 61% ± 5%, an equilibrium 34%`. An interval that is wide is not
-    shown: only on which side of the equilibrium the frequency is was confirmed."""
+    """`folds the river to a bet 61% ± 5% (95%), an equilibrium 34%`. An interval that is wide is
+    not shown: only on which side of the equilibrium the frequency is was confirmed."""
     street, facing, raisable = _facing(finding.group)
     where = f" the {STREETS[street]}" if street else " before the flop"
     does = f"{spot_actions(finding.group)[finding.action]}s"
@@ -83,7 +83,7 @@ def finding_text(finding: Deviation) -> str:
     if finding.half > WIDE:
         way = "more" if finding.share > finding.expected else "less"
         return f"{what} {way} often than an equilibrium ({expected}%); {TOO_FEW} to say how often"
-    return f"{what} {share}% ± {half}%, an equilibrium {expected}%"
+    return f"{what} {share}% ± {half}% (95%), an equilibrium {expected}%"
 
 
 def gain_text(gain: Any, scale: float) -> str:

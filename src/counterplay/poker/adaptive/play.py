@@ -59,6 +59,8 @@ def play_adaptive(
     if isinstance(player, TreeAdaptive):
         if (log, observer) != (None, None):
             raise BadParameter(f"hands are logged in hold'em only, not in {player.game.name}")
+        if luck_adjusted is False:
+            raise BadParameter(f"in {player.game.name} every block is luck-adjusted")
         yield from _play_tree(player, opponent, hands, seed, every, progress)
         return
     target = new_log(log, observer)

@@ -20,7 +20,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, probability, real, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.registry import load
+from counterplay.core.forms.registry import as_game, load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
@@ -94,8 +94,8 @@ class Adaptive(Bot):
         known = options.get("portfolio")
         if isinstance(known, TreePortfolio) and game == GAME:
             game = known.game
-        elif isinstance(game, str) and game != GAME:
-            game = load(game)
+        elif game != GAME:
+            game = as_game(game)
         if isinstance(game, str) or game.can("bots"):
             return super().__new__(cls)
         return TreeAdaptive(game, **options)

@@ -25,6 +25,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 FOLD, CALL, RAISE = "fold", "call", "raise"
 ACTIONS = (FOLD, CALL, RAISE)
 LETTER = {action[0]: action for action in ACTIONS}
+UNIT = ("small bets", "hand", "sb/h")  # of payoffs
 NO_FOLD = -1  # `folded` at a node without a fold
 
 

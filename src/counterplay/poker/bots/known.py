@@ -42,8 +42,8 @@ def announcement(
     half = (BESIDE if known else ALONE) * (ANNOUNCED_FLOPS / flops) ** 0.5
     beside = f" beside {known.name}, whose values are stored for the next time," if known else ""
     return (
-        f"{flops} flops{beside} take {time}; expect about ± {half:.0f} mb/g for a player near "
-        "equilibrium, several times that for a weak one. Ctrl-C stops."
+        f"{flops} flops{beside} take {time}; expect about ± {half:.0f} mb/g (95%) for a player "
+        "near equilibrium, several times that for a weak one. Ctrl-C stops."
     )
 
 

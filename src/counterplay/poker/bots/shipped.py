@@ -65,7 +65,7 @@ class ShippedStrategy:
         """The exploitability, as text that says how it is known."""
         if self.certified:
             return f"{self.mb_per_game:.0f} mb/g, {self.measured}"
-        return f"{self.mb_per_game:.0f} ± {self.plus_minus:.0f} mb/g, {self.how}"
+        return f"{self.mb_per_game:.0f} ± {self.plus_minus:.0f} mb/g (95%), {self.how}"
 
     @property
     def how(self) -> str:

@@ -318,4 +318,4 @@ def measured(
         game, profile, flops=flops, progress=lambda share: progress(share, f"{flops} flops")
     )
     error = getattr(value, "error", 0.0)
-    return float(value), f"estimated from {flops} flops, ± {error:.4f} (95%)"
+    return float(value), f"estimated from {flops} flops, ± {error:.4f} {game.unit} (95%)"

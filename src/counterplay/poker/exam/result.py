@@ -8,6 +8,7 @@ from typing import Any
 
 from counterplay.core.base.display import Columns, Tabular, finite
 from counterplay.core.base.errors import CounterplayError
+from counterplay.core.match.sequences import LEVEL
 
 WINS, LOSES, EVEN, OPEN = "wins", "loses", "even", "not clear"
 
@@ -45,8 +46,9 @@ class ExamRow:
     def __str__(self) -> str:
         clear = "" if self.needed is None else f", clear after {self.needed:,}"
         most = "" if self.most is None else f"; a best response wins {self.most:+.4f}"
+        level = f", {LEVEL:.0%}" if math.isfinite(self.low) else ""
         return (
-            f"{self.opponent}: {self.mean:+.4f} sb/h ({self.interval}), {self.verdict} "
+            f"{self.opponent}: {self.mean:+.4f} sb/h ({self.interval}{level}), {self.verdict} "
             f"({self.hands:,} hands{clear}){most}"
         )
 

@@ -43,6 +43,7 @@ from counterplay.poker.abstraction.numbered import DEFAULT_KIND
 from counterplay.poker.betting.betting import (
     LIMIT,
     NO_FOLD,
+    UNIT,
     BettingRules,
     BettingTree,
     PublicNodes,
@@ -223,7 +224,7 @@ class HoldemRules:
     capabilities = replace(SAMPLING_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
     evaluator = "boards"
     forgotten = "their earlier buckets"
-    unit = ("small bets", "hand", "sb/h")
+    unit = UNIT
     seats = ("dealer", "big blind")
     players = "counterplay.poker.players:HoldemResolver"  # in a higher layer
 

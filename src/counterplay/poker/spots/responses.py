@@ -101,7 +101,7 @@ class _LockedQuestion:
             self.solution = self._solve(None)[0]
         own = self._least(self.solution, layout.form)
         other = self._least(self.solution, layout.form, self.locked.player)
-        self.value = (own - other) / 2.0
+        self.value, self.gap = (own - other) / 2.0, max(-own - other, 0.0)
         self.form = biased_form(layout, self.locked.bound(self.solution))
 
     def _solve_at(self, trust: float) -> tuple[Strategy, float]:
@@ -133,7 +133,7 @@ class _LockedQuestion:
         self.doing = f"trust {trust:.3g}"
         self.progress(self.doing)
         if trust == 0.0:
-            strategy, gap = self.solution, 0.0
+            strategy, gap = self.solution, self.gap
         else:
             strategy, gap = self._solve_at(trust)
         payoff = self._least(strategy, self.form)
@@ -177,7 +177,8 @@ def respond_to_locks(
 
     `trust` (1): the probability that the other player follows the locks. Or `max_risk`: the largest
     trust, within 1/64, whose response loses at most so many chips per hand to any opponent,
-    compared with the value of the spot. `player`: who responds, where the locks are of both.
+    compared with the value of the spot; it must be more than the solution of the spot loses, which
+    `percent` limits. `player`: who responds, where the locks are of both.
     `percent`: the exploitability, in percent of the pot, at which solving stops. Other options are
     those of `dcfr`.
     """
@@ -193,6 +194,11 @@ def respond_to_locks(
     if best.risk <= most:
         return best
     low, high, best = 0.0, 1.0, question.at(0.0)
+    if best.risk > most:
+        raise BadParameter(
+            f"even the equilibrium found risks {best.risk:.3g} chips per hand, more than {most:g}; "
+            f"allow more, or solve to less than {percent:g} percent of the pot"
+        )
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
         found = question.at(middle)

@@ -22,6 +22,7 @@ from counterplay.core.base.store import Piece, Slot, Store, cached_store, digest
 from counterplay.core.evaluation.estimate import Drawn, FlopEstimate
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
+from counterplay.poker.betting.betting import UNIT
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.vector.flop_values import Played, PreparedQuery
 from counterplay.poker.vector.policy import VectorPolicy
@@ -184,7 +185,7 @@ class FlopSample(NamedTuple):
         """Returns the value with its interval, after fitting so many coefficients."""
         size = sum(len(values) for values, _ in self.flops)
         drawn = Drawn(self.drawn, tuple(self.flops), fitted)
-        return FlopEstimate(self.value, drawn.half(), max(self.excess, 0.0), size, drawn)
+        return FlopEstimate(self.value, drawn.half(), max(self.excess, 0.0), size, drawn, UNIT[-1])
 
     def plus(self, other: FlopSample, factor: float = 1.0) -> FlopSample:
         """Returns the sum with a multiple of another one on the same flops."""

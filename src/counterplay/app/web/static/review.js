@@ -58,7 +58,7 @@ function verdict(look) {
   const { weighed, unweighed } = look;
   if (!weighed) return unweighed ? "None of your moves was weighed." : "You had no decision.";
   const unit = look.unit ? ` ${look.unit}` : "";
-  const cost = h("b.number", amount(look.cost, look.within) + unit);
+  const cost = h("b.number", amount(look.cost, look.within) + unit + (look.within ? " (95%)" : ""));
   const moves = weighed === 1 ? "move" : "moves";
   const mine = unweighed ? `${weighed} ${moves} of yours cost ` : `your ${moves} cost `;
   const against = look.within === null ? `Against a best response ${mine}` : mine;
