@@ -18,7 +18,7 @@ from counterplay.app.web.app import make_app
 from counterplay.app.web.play import prepare
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.bots import shipped
 
 PLACE = "counterplay.app.web.play.tables.prepare_opponent"
@@ -69,6 +69,29 @@ def test_a_sitting_waits_for_one_job_which_can_be_stopped_and_begun_again(
     assert len(seen) == 2
     unknown = ask(app, "/api/tables", {**CALLER, "opponent": "bot:nobody"})
     assert unknown.status == 400  # before anything is prepared
+
+
+def test_stop_acts_soon_also_in_a_step_that_cannot_be_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiling, or a sort, takes longer than a person waits for a button."""
+    step = threading.Event()
+
+    def compile_long(bots: Any, key: str, progress: Any) -> None:
+        progress(0.9, prepare.COMPILING)
+        step.wait(60)
+        progress(1.0, "ready")
+
+    monkeypatch.setattr(PLACE, compile_long)
+    app = make_app([], tmp_path)[0]
+    key = ask(app, "/api/tables", CALLER, wait=False).data["job"]
+    before = time.monotonic()
+    ask(app, f"/api/jobs/{key}/stop", {})
+    _until(app, key, "stopped")
+    assert time.monotonic() - before < 2.0
+    monkeypatch.setattr(PLACE, _slowly([], 0.1))
+    assert ask(app, "/api/tables", CALLER).status == 200  # it is begun again
+    step.set()
 
 
 def test_the_time_left_is_that_of_the_share() -> None:

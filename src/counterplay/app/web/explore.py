@@ -26,7 +26,7 @@ from counterplay.app.web.strategies import (
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.exact import InfosetValues, infoset_values
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.core.responses.locks import locked
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards, holding
