@@ -14,8 +14,9 @@ from support.command import typed
 from support.web import Server, ask
 
 import counterplay as cp
+from counterplay.app.web import spots
 from counterplay.app.web.app import make_app
-from counterplay.app.web.spots import CELLS, MOST_KEPT, decision_facts, range_facts
+from counterplay.app.web.spots import CELLS, decision_facts, range_facts
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text
 from counterplay.poker.spots.game import spot
 
@@ -142,12 +143,50 @@ def test_bad_locks_are_refused_before_they_are_answered(app: Any) -> None:
     assert _done(app, key)["state"] == "done"
 
 
-def test_the_oldest_spots_are_forgotten(app: Any) -> None:
+def test_the_oldest_large_spots_are_forgotten(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spots, "MOST_BYTES", 0)
     keys = []
-    for _ in range(MOST_KEPT + 1):
+    for _ in range(spots.MOST_HELD + 1):
         keys.append(ask(app, "/api/spots", SPOT | {"percent": 50}).data["key"])
         assert _done(app, keys[-1])["state"] == "done"
     assert [ask(app, f"/api/spots/{key}").status for key in (keys[0], keys[-1])] == [404, 200]
+
+
+def test_a_spot_and_its_answers_survive_a_restart(tmp_path: Path) -> None:
+    app = make_app([], tmp_path)[0]
+    key = ask(app, "/api/spots", SPOT).data["key"]
+    assert _done(app, key)["state"] == "done"
+    named = ask(app, f"/api/kept/{key}/name", {"name": "two pair or better"})
+    assert named.status == 200
+    locks = ["bet 10 fold 0.8"]
+    job = ask(app, f"/api/spots/{key}/locks", {"locks": locks}).data["key"]
+    assert _done(app, job)["state"] == "done"
+    facts = ask(app, f"/api/spots/{key}").data
+    answers = ask(app, f"/api/spots/answers/{job}").data
+    view = ask(app, f"/api/spots/{key}/view?answers={job}&k=9").data
+
+    app = make_app([], tmp_path)[0]  # another process
+    assert ask(app, f"/api/jobs/{key}").data["state"] == "done"
+    assert ask(app, f"/api/spots/{key}").data == facts
+    assert (facts["name"], facts["locks"], facts["form"]) == ("two pair or better", locks, SPOT)
+    again = ask(app, f"/api/spots/answers/{key}").data
+    assert again["player"] == answers["player"]
+    for one, other in zip(again["points"], answers["points"], strict=True):
+        assert one == pytest.approx(other)
+    shown = ask(app, f"/api/spots/{key}/view?answers={key}&k=9").data
+    assert shown["one"]["mean"] == pytest.approx(view["one"]["mean"])
+    (tmp_path / "got.npz").write_bytes(ask(app, f"/api/kept/made-{key}-solution/strategy").body)
+    strategy = cp.Strategy.load(tmp_path / "got.npz")
+    gap = cp.exploitability(strategy.game, strategy)
+    assert 100 * gap / SPOT["pot"] == pytest.approx(facts["points"][-1][2], rel=1e-6)
+    listed = ask(app, "/api/kept").data["kept"]
+    assert [(one["key"], one["kind"], one["name"]) for one in listed] == [
+        (key, "spot", "two pair or better")
+    ]
+    every = [one["key"] for one in ask(app, "/api/strategies").data["strategies"]]
+    assert not [one for one in every if key in one]  # a spot has a page of its own
+    ask(app, f"/api/kept/{key}/remove", {})
+    assert ask(make_app([], tmp_path)[0], f"/api/spots/{key}").status == 404
 
 
 def test_a_spot_that_is_stopped_keeps_what_there_is(app: Any) -> None:
