@@ -71,7 +71,7 @@ class SolvedSpot:
 
     def room(self, strategies: int) -> bool:
         """Whether so many strategies are small enough to be kept."""
-        return strategies * self.strategy.probabilities.nbytes <= MOST_BYTES
+        return int(strategies * self.strategy.probabilities.nbytes) <= MOST_BYTES
 
 
 class SpotService:

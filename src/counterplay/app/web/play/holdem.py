@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
 from counterplay.app.web.play.weighing import (
     action_values,
+    best_other,
     equilibrium_values,
     note,
     starting_hand,
@@ -318,13 +319,12 @@ class HoldemHand:
             found = equilibrium_values(tuple(path), starting_hand(own))
             if found is None:
                 return None, None
-            others = [k for k in range(len(found.actions)) if k != chosen]
-            rival = max(others, key=lambda k: float(found.value[k]))
-            return found.value.tolist(), found.within(rival, chosen)
+            values = found.value.tolist()
+            return values, found.within(best_other(values, chosen), chosen)
         model = self._source.weighed_by
         if model is None:
             return None, None
-        return action_values(model, self.seat, own, path, self.cards[4:]), None
+        return action_values(model, self.seat, own, path, self.cards[4:], chosen)
 
 
 def button_text(state: Betting, action: str) -> str:

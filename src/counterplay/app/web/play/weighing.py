@@ -2,13 +2,15 @@
 
 From the flop on the cost of a move is the value lost against a best response that knows the
 opponent's strategy and sees what the person saw (`poker/holdem/holdings.py`): exact on the turn and
-the river, an estimate from sampled turns and rivers on the flop. A model of a program, once it was
-learnt, stands in for it. Before the flop it is what a move loses where a shipped equilibrium plays
-both seats from there on (`poker/match/rollouts.py`), whoever the opponent is.
+the river, an estimate from sampled turns and rivers on the flop, with its interval. A model of a
+program, once it was learnt, stands in for it. Before the flop it is what a move loses where a
+shipped equilibrium plays both seats from there on (`poker/match/rollouts.py`), whoever the opponent
+is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -26,11 +28,12 @@ SAMPLES = {1: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
 ROLLOUTS = 200_000
 AFTER = (
     "From the flop on, in small bets: what is lost against a best response that knows the "
-    "strategy, exactly on the turn and the river, as an estimate on the flop. "
+    "strategy, exactly on the turn and the river; on the flop an estimate from six turns with "
+    "eight rivers each, the same after every action. "
 )
 PREFLOP = (
     "Before the flop: what is lost where {name}, a shipped equilibrium, plays both seats from then "
-    "on; ± is half a 95% interval."
+    "on, estimated from 200,000 deals. ± is half a 95% interval."
 )
 PROGRAM = (
     "{name} is a program: what it would have done with other cards is not known, so moves from "
@@ -49,15 +52,29 @@ def note(bot: Any, weighed: bool, street: int) -> str:
 
 
 def action_values(
-    bot: TableBot, seat: int, own: tuple[int, int], path: list[int], board: tuple[int, ...]
-) -> list[float] | None:
+    bot: TableBot,
+    seat: int,
+    own: tuple[int, int],
+    path: list[int],
+    board: tuple[int, ...],
+    chosen: int = 0,
+) -> tuple[list[float] | None, float | None]:
     """The value of each action at the last node of `path`, from there on, in small bets, of a best
-    response in `seat`; None where the opponent's strategy never gets there."""
+    response in `seat`, and half the 95% interval of what `chosen` costs where that is estimated;
+    None where the opponent's strategy never gets there."""
     node = path[-1]
     state = betting_tree(LIMIT).states[node]
     dealt = board[: state.on_board]
     search = BestActionSearch(bot.table, seat, own, path, SAMPLES.get(state.round, {}))
-    return search.action_values(node, dealt) if search.reach(node, dealt).any() else None
+    if not search.reach(node, dealt).any():
+        return None, None
+    values = search.action_values(node, dealt)
+    return values, search.within(node, dealt, best_other(values, chosen), chosen)
+
+
+def best_other(values: Sequence[float], chosen: int) -> int:
+    """The best action but the chosen one, with which it is compared."""
+    return max((k for k in range(len(values)) if k != chosen), key=lambda k: values[k])
 
 
 def starting_hand(own: tuple[int, int]) -> int:
