@@ -75,7 +75,9 @@ class LearnerMonitor:
             "playing": arm_text(standing.playing),
             "why": standing.why,
             "advice": standing.advice,
-            "likely": [{"name": _player(name), "share": share} for name, share in standing.likely],
+            "likely": [
+                {"name": player_text(name), "share": share} for name, share in standing.likely
+            ],
             "changes": list(standing.changes),
             "confirmed": [
                 {"text": text, "share": one.share, "half": one.half, "expected": one.expected}
@@ -105,7 +107,7 @@ class LearnerMonitor:
         }
 
 
-def _player(name: str) -> str:
+def player_text(name: str) -> str:
     """A hypothesis of the learner about the person, in words."""
     return NAMES.get(name) or STRENGTH.sub(r"\1, with strength \2", name)
 

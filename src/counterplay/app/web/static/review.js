@@ -25,7 +25,7 @@ export function review_of(look, opponent, again) {
         step_of(step, opponent),
       ]),
     ),
-    look.note ? h("p.muted.small", look.note) : null,
+    look.note && look.weighed + look.unweighed ? h("p.muted.small", look.note) : null,
     look.learn ? learning(look.learn, again) : null,
   ];
 }

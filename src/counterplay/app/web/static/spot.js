@@ -138,9 +138,7 @@ export async function open(place, query) {
       h("div.stack", board, money),
       painters.map((one) => one.node),
     ),
-    work,
-    result,
-    kept,
+    h("div.stack", work, result, kept),
   );
   draw_board();
   list_kept();
