@@ -22,7 +22,7 @@ from starlette.routing import Route
 from counterplay.app.web import http
 from counterplay.app.web.catalog import NotFound
 from counterplay.app.web.kept import MADE, SPOT, KeptResults
-from counterplay.app.web.preparation import Preparations
+from counterplay.app.web.preparation import PATIENCE, Preparations
 from counterplay.core.base import memory
 from counterplay.core.base.display import finite
 from counterplay.core.base.errors import BadParameter, CounterplayError, flag, real
@@ -98,7 +98,7 @@ class SpotService:
             _solve(job, solved, percent, seconds)
             self._save(job.key, solved)
 
-        job = self._jobs.start(game.name, work)
+        job = self._jobs.start(game.name, work, None, PATIENCE)
         self._hold(self._spots, job.key, solved)
         return {"key": job.key, **solved.facts()}
 
@@ -168,7 +168,7 @@ class SpotService:
             self._answers.pop(key, None)  # those that were kept before
             self._save(key, solved, found, texts)
 
-        job = self._jobs.start(f"locks of {solved.game.name}", work)
+        job = self._jobs.start(f"locks of {solved.game.name}", work, None, PATIENCE)
         return {"key": job.key}
 
     def answers(self, key: str) -> list[Any]:
@@ -236,6 +236,7 @@ def _solve(job: BackgroundJob, solved: SolvedSpot, percent: float, seconds: floa
     pot, first = solved.game.rules.pot, [0.0]
 
     def measured(progress: Any) -> bool:
+        job.patience = None  # what there is from now on is waited for
         gap = 100 * progress.exploitability / pot
         solved.points.append((progress.iterations, progress.seconds, gap))
         first[0] = first[0] or gap
