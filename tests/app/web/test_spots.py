@@ -3,6 +3,7 @@ the page in a real Chromium."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import typed
-from support.web import Server, ask
+from support.web import Server, ask, served_here
 
 import counterplay as cp
 from counterplay.app.web import spots
@@ -243,6 +244,47 @@ def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> No
     page.wait_for_selector(".view:has-text('fold 80%')")
     page.get_by_role("button", name="Back to the solution").click()
     page.wait_for_selector(".view:has-text('the solution')")
+
+
+@pytest.mark.slow  # a browser
+@pytest.mark.parametrize("width", [400, 1_600])
+def test_the_page_finds_a_spot_again_after_a_restart(page: Any, width: int, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 1_000})
+    with served_here(tmp_path) as address:
+        page.goto(f"{address}/spot?percent=0.3&pot=24")
+        _solve(page)
+        key = re.search(r"key=(\w+)", page.url)[1]  # type: ignore[index]
+        with page.expect_download() as got:
+            page.get_by_role("link", name="Download the solution").click()
+        strategy = cp.Strategy.load(_saved(got.value, tmp_path / "got.npz"))
+        gap = 100 * cp.exploitability(strategy.game, strategy) / 24
+        shown = page.locator(".progress .facts b").first.inner_text()
+        assert float(shown.removesuffix("% of the pot")) == pytest.approx(gap, abs=6e-3)
+        page.get_by_label("Name of this result").fill("wet river")
+        page.get_by_role("button", name="Keep", exact=True).click()
+        page.get_by_role("link", name="wet river").wait_for()
+        page.locator(".turn button", has_text="bet 12").last.click()
+        page.wait_for_selector(".legend :text('in position, river')")
+        page.get_by_label("How often in all").fill("80")
+        page.get_by_role("button", name="Lock it").click()
+        page.get_by_role("button", name="The answers to it").click()
+        page.wait_for_selector(".answers canvas")
+        facts = page.locator(".answers .facts").inner_text()
+    with served_here(tmp_path) as address:  # another server
+        page.goto(f"{address}/spot")
+        page.get_by_role("link", name="wet river").click()
+        page.wait_for_selector(".answers canvas")
+        assert key in page.url
+        assert page.get_by_label("Name of this result").input_value() == "wet river"
+        assert page.locator("input[name=pot]").input_value() == "24"
+        assert page.locator(".locks code").inner_text() == "bet 12 fold 0.8"
+        assert page.locator(".answers .facts").inner_text() == facts
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def _saved(download: Any, path: Path) -> Path:
+    download.save_as(path)
+    return path
 
 
 @pytest.mark.slow  # a browser
