@@ -24,11 +24,11 @@ from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.match.referee import bot_name
 from counterplay.poker.match.rollouts import RolloutValues, rollout_values
 
-SAMPLES = {1: {3: 6, 4: 8}}  # on the flop: turns, and rivers after each of them
+SAMPLES = {1: {3: 16, 4: 8}}  # on the flop: turns, and rivers after each of them
 ROLLOUTS = 200_000
 AFTER = (
     "From the flop on, in small bets: what is lost against a best response that knows the "
-    "strategy, exactly on the turn and the river; on the flop an estimate from six turns with "
+    "strategy, exactly on the turn and the river; on the flop an estimate from sixteen turns with "
     "eight rivers each, the same after every action. "
 )
 PREFLOP = (
