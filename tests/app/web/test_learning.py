@@ -87,8 +87,8 @@ def test_what_was_learnt_is_told_in_words(learner: list[Any], tmp_path: Path) ->
     ("name", "text"),
     [
         ("equilibrium", "an equilibrium"),
-        ("poki", "poki"),
-        ("too-loose 50%", "too-loose, with strength 50%"),
+        ("poki", "like poki"),
+        ("too-loose 50%", "like too-loose, with strength 50%"),
         ("tilted", "a model of you from your hands, tilted from whom you resemble"),
     ],
 )

@@ -31,6 +31,7 @@ NAMES = {  # of what the person may be, where a name says too little
     "frequencies": "a model of you from your hands, by your frequencies",
 }
 STRENGTH = re.compile(r"(.+) (\d+%)")  # of a type of the field of weak players
+STRONG = r"\1, with strength \2"
 
 
 class LearnerMonitor:
@@ -109,7 +110,7 @@ class LearnerMonitor:
 
 def player_text(name: str) -> str:
     """A hypothesis of the learner about the person, in words."""
-    return NAMES.get(name) or STRENGTH.sub(r"\1, with strength \2", name)
+    return NAMES.get(name) or f"like {STRENGTH.sub(STRONG, name)}"
 
 
 def _gain(estimate: Any) -> dict[str, float | None]:
