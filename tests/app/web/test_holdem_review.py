@@ -248,6 +248,18 @@ def test_a_program_is_weighed_by_a_model_of_it_which_is_said(
     assert _hand(program, 1, line).review()["learn"] == "sparbot"
 
 
+def test_who_learns_is_weighed_by_what_he_played_in_the_hand(bot: Any) -> None:
+    learner = Program()
+    learner.hand_strategy = cp.Strategy.random("holdem(buckets=10)", 7)  # type: ignore[attr-defined]
+    learner.made_from = "adaptive"  # type: ignore[attr-defined]
+    hand = _hand(learner, 1, "ccccc")
+    learner.hand_strategy = cp.Strategy.uniform("holdem(buckets=10)")  # type: ignore[attr-defined]
+    found, right = hand.review(), _hand(bot, 1, "ccccc").review()
+    assert found["steps"] == right["steps"]
+    assert (found["unweighed"], found["learn"]) == (0, None)
+    assert found["note"].startswith("poker face learns; moves are weighed by the strategy")
+
+
 class Program:
     name = "poker face"
 

@@ -39,15 +39,18 @@ PROGRAM = (
     "{name} is a program: what it would have done with other cards is not known, so moves from "
     "the flop on are weighed only by a model of it. "
 )
+LEARNS = "{name} learns; moves are weighed by the strategy that it played in this hand. "
 MODELLED = "{name} is a program; a model of it, learnt from hands, stands in for it. "
 
 
-def note(bot: Any, weighed: bool, street: int) -> str:
+def note(bot: Any, weighed: bool, street: int, learns: bool = False) -> str:
     """What the costs of a review are, of a hand that came to a street; `weighed`: whether moves
-    from the flop on are."""
+    from the flop on are; `learns`: whether `bot` is what somebody who learns played."""
     name, after = bot_name(bot), AFTER
     if not isinstance(bot, TableBot):
         after = MODELLED.format(name=name) + AFTER if weighed else PROGRAM.format(name=name)
+    if learns:
+        after = LEARNS.format(name=name) + AFTER
     return (after if street else "") + PREFLOP.format(name=default_bot())
 
 
