@@ -21,8 +21,8 @@ const HOW = {
   [COMMITTED]:
     "Points that come with the package, trained on a GPU against an adversary who sees his " +
     "cards. A risk without ± is certified: exact, over every board. One with ± is estimated from " +
-    "a sample of flops; its upper end counts. What is won is estimated by a match with the model, " +
-    "learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
+    "a sample of flops; its upper end counts. What is won is estimated by a match with the " +
+    "model, learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
 };
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
