@@ -114,6 +114,7 @@ def explore(page: Any, server: Server, run: str) -> None:
     page.goto(f"{server.address}/explore?s={key}&betting=rc/cr&board=AsKd7c")
     page.wait_for_selector("canvas.grid")
     page.locator("canvas.grid").hover(position={"x": 152, "y": 130})
+    page.locator("#hint").get_by_text("estimated").wait_for()
 
 
 def exploit(page: Any, server: Server, run: str) -> None:

@@ -144,6 +144,40 @@ def test_before_the_turn_values_are_estimates_with_an_interval(
     assert short == {"values": None}  # no board, no value
 
 
+@pytest.mark.parametrize("width", [400, pytest.param(1_600, marks=pytest.mark.slow)])
+def test_a_holding_before_the_turn_has_an_estimate_with_its_interval(
+    page: Any, width: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked for once the pointer rests; the same as rollouts with other cards."""
+    monkeypatch.setattr("counterplay.app.web.explore.ROLLOUTS", 50_000)
+    page.set_viewport_size({"width": width, "height": 1_000})
+    table, tree = strategy_table(cp.Strategy.random(GAME, 7)), cp.load(GAME).rules.tree
+    with served_here(tmp_path, folder) as address:
+        known = page.request.get(f"{address}/api/strategies").json()["strategies"]
+        key = next(one["key"] for one in known if one["name"] == "random.npz")
+        for betting, board, cell, own in (("r", "", 0, "AsAh"), ("rc/", BOARD[:6], 14, "KhKc")):
+            page.goto(f"{address}/explore?s={key}&betting={betting}&board={board}")
+            page.wait_for_selector(".worth-call:not(:empty)")
+            page.locator("canvas.grid").focus()
+            for step in ("ArrowDown", *(["ArrowRight", "ArrowDown"] if cell else [])):
+                page.keyboard.press(step)  # the first one stays in the corner
+            hint = page.locator("#hint")
+            hint.get_by_text("estimated, 95%").wait_for()
+            dealt = tuple(cards(board))
+            path, one = _path(betting), holding(cards(own))
+            right = rollout_values(tree, table, table, path, dealt, one, 50_000, seed=3)
+            assert right is not None
+            text = hint.inner_text().replace("−", "-").partition("EV ")[2]
+            text = text.partition(" sb")[0]
+            found = [float(x) for x in re.findall(r"[a-z] ([+-]?[\d.]+)", text)]
+            halves = [right.within(k) for k in range(len(right.actions))]
+            for shown, value, half in zip(found, right.value, halves, strict=True):
+                assert shown == pytest.approx(value, abs=4 * half + 6e-3)
+            said = [float(x) for x in re.findall(r"± ([\d.]+)", text)]
+            assert said == pytest.approx([half for half in halves if half], abs=0.02)
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
 def test_the_drill_asks_judges_and_remembers(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,10 +3,12 @@ bot holding by holding."""
 
 from __future__ import annotations
 
+import math
 import time
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 
 import counterplay as cp
@@ -47,7 +49,7 @@ def _stand_in(equilibrium: Any) -> None:
 
 def _values(bot: Any, hand: HoldemHand, node: int) -> Any:
     path = hand.nodes[: hand.nodes.index(node) + 1]
-    return action_values(bot, hand.seat, hand.holding(hand.seat), path, hand.cards[4:])
+    return action_values(bot, hand.seat, hand.holding(hand.seat), path, hand.cards[4:])[0]
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +139,29 @@ def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
     assert call == pytest.approx(total / 44 / weight.sum() + TREE.states[node].paid[0], abs=1e-9)
 
 
+@pytest.mark.slow
+def test_the_interval_of_the_flop_covers_all_turns(bot: Any, monkeypatch: Any) -> None:
+    """What a call costs, from some turns (with their rivers sampled) and from all of them."""
+    hand = _hand(bot, 0, "ccr")
+    node, own, board = hand.nodes[-1], hand.holding(0), hand.cards[4:7]
+    every = BestActionSearch(bot.table, 0, own, hand.nodes, {4: 8})
+    fold, call, more = every.action_values(node, board)
+    assert fold == 0.0
+    assert every.within(node, board, 1, 0) is None
+    covered = 0
+    for seed in range(20):
+        some = BestActionSearch(bot.table, 0, own, hand.nodes, {3: 6, 4: 8})
+        some._rng = np.random.default_rng(seed)
+        values = some.action_values(node, board)
+        assert some.action_values(node, board) == values  # the same cards again
+        for one, right in ((1, call - fold), (2, more - fold)):
+            half = some.within(node, board, one, 0)
+            assert half is not None
+            assert half < 3.0
+            covered += abs(values[one] - values[0] - right) <= half
+    assert covered >= 34  # of 40, all with the same rivers after a turn or not
+
+
 def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     hand = _hand(bot, 1, "crcrccrccc")
     before = time.monotonic()
@@ -147,12 +172,15 @@ def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     assert len(mine) + len(theirs) == 10
     assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
-    assert [step["within"] is not None for step in mine] == [True, *[False] * (len(mine) - 1)]
+    estimated = [step["street"] in ("preflop", "flop") for step in mine]
+    assert [step["within"] is not None for step in mine] == estimated
     assert result["cards"] == ["Ah", "Qd"]
     known = [step["cost"] for step in mine if step["cost"] is not None]
     assert (result["weighed"], result["unweighed"]) == (len(known), 0)
     assert result["cost"] == pytest.approx(sum(known))
-    assert result["within"] == mine[0]["within"] > 0
+    halves = [step["within"] for step in mine if step["within"] is not None]
+    assert result["within"] == pytest.approx(math.hypot(*halves))
+    assert result["within"] > 0
 
 
 def test_before_the_flop_moves_cost_what_they_lose_in_the_equilibrium(
@@ -218,6 +246,18 @@ def test_a_program_is_weighed_by_a_model_of_it_which_is_said(
     assert {*asked} == {"poki", "mine.py:poki"}
     program.made_from = "sparbot"  # type: ignore[attr-defined]
     assert _hand(program, 1, line).review()["learn"] == "sparbot"
+
+
+def test_who_learns_is_weighed_by_what_he_played_in_the_hand(bot: Any) -> None:
+    learner = Program()
+    learner.hand_strategy = cp.Strategy.random("holdem(buckets=10)", 7)  # type: ignore[attr-defined]
+    learner.made_from = "adaptive"  # type: ignore[attr-defined]
+    hand = _hand(learner, 1, "ccccc")
+    learner.hand_strategy = cp.Strategy.uniform("holdem(buckets=10)")  # type: ignore[attr-defined]
+    found, right = hand.review(), _hand(bot, 1, "ccccc").review()
+    assert found["steps"] == right["steps"]
+    assert (found["unweighed"], found["learn"]) == (0, None)
+    assert found["note"].startswith("poker face learns; moves are weighed by the strategy")
 
 
 class Program:

@@ -15,7 +15,7 @@ from support.web import Table, served_here
 
 import counterplay as cp
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.learning import LearnerMonitor
+from counterplay.app.web.learning import LearnerMonitor, player_text
 from counterplay.app.web.play.tables import TableStore
 from counterplay.app.web.strategies import HoldemOpponents
 from counterplay.poker.adaptive.belief import WIDE
@@ -28,18 +28,22 @@ WIDTHS = (400, 1_600)
 
 
 @pytest.fixture
-def learner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The adaptive player without the time its portfolio takes."""
+def learner(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The adaptive player without the time its portfolio takes; those that sat down."""
     game = cp.load("holdem(buckets=10)")
+
+    bots = list[Any]()
 
     def make(self: Any, key: str) -> Any:
         safe, known = cp.Strategy.uniform(game), simple_strategy("always-call", game)
         members = (PortfolioMember("always-call", known, simple_strategy("always-raise", game)),)
         kept = Portfolio(game, safe, members)
-        return LearnerMonitor(Adaptive(game, portfolio=kept, iterations=200))
+        bots.append(Adaptive(game, portfolio=kept, iterations=200))
+        return LearnerMonitor(bots[-1])
 
     monkeypatch.setattr(HoldemOpponents, "get", make)
     monkeypatch.setattr("counterplay.app.web.play.tables.prepare_opponent", lambda *_: None)
+    return bots
 
 
 def _play(table: Any, hands: int, choose: Any) -> None:
@@ -51,7 +55,7 @@ def _play(table: Any, hands: int, choose: Any) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_learnt_is_told_in_words(learner: None, tmp_path: Path) -> None:
+def test_what_was_learnt_is_told_in_words(learner: list[Any], tmp_path: Path) -> None:
     """Of a person who always calls."""
     table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:adaptive")
     bot = table.source.bot
@@ -74,9 +78,25 @@ def test_what_was_learnt_is_told_in_words(learner: None, tmp_path: Path) -> None
     assert belief["spots"][0]["name"] == "before the flop, first to act"
     assert belief["spots"][0]["taken"] == [0, 33, 0]
     assert belief["spots"][0]["believed"][1] > 0.8
+    standing = bot.inner.standing()
+    assert [one["share"] for one in learning["likely"]] == [share for _, share in standing.likely]
+    assert learning["changes"] == list(standing.changes)
 
 
-def test_it_knows_the_same_after_a_restart(learner: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("equilibrium", "an equilibrium"),
+        ("poki", "like poki"),
+        ("too-loose 50%", "like too-loose, with strength 50%"),
+        ("tilted", "a model of you from your hands, tilted from whom you resemble"),
+    ],
+)
+def test_what_a_person_may_be_in_words(name: str, text: str) -> None:
+    assert player_text(name) == text
+
+
+def test_it_knows_the_same_after_a_restart(learner: list[Any], tmp_path: Path) -> None:
     table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:adaptive")
     rng = random.Random(1)
     _play(table, 12, lambda keys: rng.randrange(len(keys)))
@@ -102,7 +122,7 @@ def test_luck_is_taken_out_of_holdem_once_it_is_known(tmp_path: Path) -> None:
     assert np.isfinite(clean).all()
 
 
-def test_an_asked_state_is_whole_while_a_hand_ends(learner: None, tmp_path: Path) -> None:
+def test_an_asked_state_is_whole_while_a_hand_ends(learner: list[Any], tmp_path: Path) -> None:
     """A slow table is asked by another thread in the middle of its last move."""
     table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:adaptive")
     asked = []
@@ -125,7 +145,7 @@ def test_an_asked_state_is_whole_while_a_hand_ends(learner: None, tmp_path: Path
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_is_watched_in_a_browser(
-    learner: None,
+    learner: list[Any],
     equilibrium: Any,
     page: Any,
     tmp_path: Path,
@@ -149,6 +169,10 @@ def test_it_is_watched_in_a_browser(
         assert "the response to always-call" in text
         assert "too few hands" in page.locator(".arms").inner_text()
         assert "It takes you for an equilibrium until its first update" in text
+        # what it takes the person for is what the player itself says
+        likely = learner[-1].standing().likely
+        rows = [row.locator("td").all_inner_texts() for row in page.locator(".likely tr").all()]
+        assert rows == [[player_text(name), _percent(share)] for name, share in likely]
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
         (tmp_path / "got.phhs").write_bytes(table.get("hands").body())
         page.wait_for_function(f"() => document.body.innerText.includes({_opened(tmp_path)!r})")
@@ -163,7 +187,14 @@ def test_it_is_watched_in_a_browser(
         mine = [step for step in found["steps"] if step["who"] == "you"]
         late = [step for step in mine if step["cost"] is None]
         assert page.get_by_text("not weighed", exact=True).count() == len(late) <= len(mine)
-        assert "a shipped equilibrium" in page.locator("main").inner_text()
+        text = page.locator("main").inner_text()
+        assert ("a shipped equilibrium" in text) == bool(mine)  # the note explains costs
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{int(100 * share + 0.5)}%"
 
 
 def _opened(folder: Path) -> str:

@@ -18,7 +18,7 @@ from counterplay.app.web.app import make_app
 from counterplay.app.web.play import prepare
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.bots import shipped
 
 PLACE = "counterplay.app.web.play.tables.prepare_opponent"
@@ -69,6 +69,40 @@ def test_a_sitting_waits_for_one_job_which_can_be_stopped_and_begun_again(
     assert len(seen) == 2
     unknown = ask(app, "/api/tables", {**CALLER, "opponent": "bot:nobody"})
     assert unknown.status == 400  # before anything is prepared
+
+
+SPOT = {"board": "QsJh2c5d8s", "pot": 20, "stacks": 45, "one": "22+", "two": "QQ,66", "bets": "50"}
+FRONTIER = {"model": "uniform:kuhn", "title": "flat"}
+WAITS = {  # what every wait of the server does, and the request that begins it
+    "play.tables.prepare_opponent": ("/api/tables", CALLER),
+    "explore._prepare": ("/api/explore?s=uniform:kuhn", None),
+    "explore._locked": ("/api/explore?s=bot:always-call&lock=river+fold+0.9", None),
+    "exploit._watch": ("/api/models/poki", {}),
+    "exploit.model_frontier": ("/api/jobs", FRONTIER),
+    "exploit.certified_players": ("/api/jobs", {**FRONTIER, "what": "certified"}),
+    "spots._solve": ("/api/spots", SPOT),
+}
+
+
+@pytest.mark.parametrize("place", WAITS)
+def test_stop_acts_soon_also_in_a_step_that_cannot_be_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Compiling, or a sort, takes longer than a person waits for a button."""
+    step, (path, body) = threading.Event(), WAITS[place]
+    model = {"model": "bot:always-call"} if "certified" in place else {}
+    monkeypatch.setattr(f"counterplay.app.web.{place}", lambda *_: step.wait(60))
+    app = make_app([], tmp_path)[0]
+    found = ask(app, path, None if body is None else {**body, **model}, wait=False).data
+    key = found.get("job") or found["key"]
+    assert ask(app, f"/api/jobs/{key}").data["state"] == "running"
+    before = time.monotonic()
+    ask(app, f"/api/jobs/{key}/stop", {})
+    _until(app, key, "stopped")
+    assert time.monotonic() - before < 3.0
+    again = ask(app, path, None if body is None else {**body, **model}, wait=False)
+    assert again.status in (200, 202)  # it can be begun again
+    step.set()
 
 
 def test_the_time_left_is_that_of_the_share() -> None:

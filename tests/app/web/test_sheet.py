@@ -13,7 +13,7 @@ from support.web import Table, served_here
 import counterplay as cp
 from counterplay.app.web import exploit, sheet
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.histories.phh import read_phh
 from counterplay.poker.models.tendencies import TendencyCounts
 

@@ -3,6 +3,7 @@ the page in a real Chromium."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import typed
-from support.web import Server, ask
+from support.web import Server, ask, served_here
 
 import counterplay as cp
+from counterplay.app.web import spots
 from counterplay.app.web.app import make_app
-from counterplay.app.web.spots import CELLS, MOST_KEPT, decision_facts, range_facts
+from counterplay.app.web.spots import CELLS, decision_facts, range_facts
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text
 from counterplay.poker.spots.game import spot
 
@@ -142,12 +144,50 @@ def test_bad_locks_are_refused_before_they_are_answered(app: Any) -> None:
     assert _done(app, key)["state"] == "done"
 
 
-def test_the_oldest_spots_are_forgotten(app: Any) -> None:
+def test_the_oldest_large_spots_are_forgotten(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spots, "MOST_BYTES", 0)
     keys = []
-    for _ in range(MOST_KEPT + 1):
+    for _ in range(spots.MOST_HELD + 1):
         keys.append(ask(app, "/api/spots", SPOT | {"percent": 50}).data["key"])
         assert _done(app, keys[-1])["state"] == "done"
     assert [ask(app, f"/api/spots/{key}").status for key in (keys[0], keys[-1])] == [404, 200]
+
+
+def test_a_spot_and_its_answers_survive_a_restart(tmp_path: Path) -> None:
+    app = make_app([], tmp_path)[0]
+    key = ask(app, "/api/spots", SPOT).data["key"]
+    assert _done(app, key)["state"] == "done"
+    named = ask(app, f"/api/kept/{key}/name", {"name": "two pair or better"})
+    assert named.status == 200
+    locks = ["bet 10 fold 0.8"]
+    job = ask(app, f"/api/spots/{key}/locks", {"locks": locks}).data["key"]
+    assert _done(app, job)["state"] == "done"
+    facts = ask(app, f"/api/spots/{key}").data
+    answers = ask(app, f"/api/spots/answers/{job}").data
+    view = ask(app, f"/api/spots/{key}/view?answers={job}&k=9").data
+
+    app = make_app([], tmp_path)[0]  # another process
+    assert ask(app, f"/api/jobs/{key}").data["state"] == "done"
+    assert ask(app, f"/api/spots/{key}").data == facts
+    assert (facts["name"], facts["locks"], facts["form"]) == ("two pair or better", locks, SPOT)
+    again = ask(app, f"/api/spots/answers/{key}").data
+    assert again["player"] == answers["player"]
+    for one, other in zip(again["points"], answers["points"], strict=True):
+        assert one == pytest.approx(other)
+    shown = ask(app, f"/api/spots/{key}/view?answers={key}&k=9").data
+    assert shown["one"]["mean"] == pytest.approx(view["one"]["mean"])
+    (tmp_path / "got.npz").write_bytes(ask(app, f"/api/kept/made-{key}-solution/strategy").body)
+    strategy = cp.Strategy.load(tmp_path / "got.npz")
+    gap = cp.exploitability(strategy.game, strategy)
+    assert 100 * gap / SPOT["pot"] == pytest.approx(facts["points"][-1][2], rel=1e-6)
+    listed = ask(app, "/api/kept").data["kept"]
+    assert [(one["key"], one["kind"], one["name"]) for one in listed] == [
+        (key, "spot", "two pair or better")
+    ]
+    every = [one["key"] for one in ask(app, "/api/strategies").data["strategies"]]
+    assert not [one for one in every if key in one]  # a spot has a page of its own
+    ask(app, f"/api/kept/{key}/remove", {})
+    assert ask(make_app([], tmp_path)[0], f"/api/spots/{key}").status == 404
 
 
 def test_a_spot_that_is_stopped_keeps_what_there_is(app: Any) -> None:
@@ -204,6 +244,47 @@ def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> No
     page.wait_for_selector(".view:has-text('fold 80%')")
     page.get_by_role("button", name="Back to the solution").click()
     page.wait_for_selector(".view:has-text('the solution')")
+
+
+@pytest.mark.slow  # a browser
+@pytest.mark.parametrize("width", [400, 1_600])
+def test_the_page_finds_a_spot_again_after_a_restart(page: Any, width: int, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 1_000})
+    with served_here(tmp_path) as address:
+        page.goto(f"{address}/spot?percent=0.3&pot=24")
+        _solve(page)
+        key = re.search(r"key=(\w+)", page.url)[1]  # type: ignore[index]
+        with page.expect_download() as got:
+            page.get_by_role("link", name="Download the solution").click()
+        strategy = cp.Strategy.load(_saved(got.value, tmp_path / "got.npz"))
+        gap = 100 * cp.exploitability(strategy.game, strategy) / 24
+        shown = page.locator(".progress .facts b").first.inner_text()
+        assert float(shown.removesuffix("% of the pot")) == pytest.approx(gap, abs=6e-3)
+        page.get_by_label("Name of this result").fill("wet river")
+        page.get_by_role("button", name="Keep", exact=True).click()
+        page.get_by_role("link", name="wet river").wait_for()
+        page.locator(".turn button", has_text="bet 12").last.click()
+        page.wait_for_selector(".legend :text('in position, river')")
+        page.get_by_label("How often in all").fill("80")
+        page.get_by_role("button", name="Lock it").click()
+        page.get_by_role("button", name="The answers to it").click()
+        page.wait_for_selector(".answers canvas")
+        facts = page.locator(".answers .facts").inner_text()
+    with served_here(tmp_path) as address:  # another server
+        page.goto(f"{address}/spot")
+        page.get_by_role("link", name="wet river").click()
+        page.wait_for_selector(".answers canvas")
+        assert key in page.url
+        assert page.get_by_label("Name of this result").input_value() == "wet river"
+        assert page.locator("input[name=pot]").input_value() == "24"
+        assert page.locator(".locks code").inner_text() == "bet 12 fold 0.8"
+        assert page.locator(".answers .facts").inner_text() == facts
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def _saved(download: Any, path: Path) -> Path:
+    download.save_as(path)
+    return path
 
 
 @pytest.mark.slow  # a browser

@@ -17,6 +17,7 @@ from counterplay.core.forms.sequence import (
     side_from_entries,
 )
 from counterplay.core.solvers.lp import safest_plan
+from counterplay.poker.abstraction import sparbot as abstraction
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.abstraction.sparbot import (
     POTENTIAL,
@@ -172,6 +173,23 @@ def test_solution_agrees_with_the_linear_program():
     assert answer.exploitability == pytest.approx(sparse, abs=1e-12)
     own = np.split(answer.policy, [int(one.first[-1])])
     assert naive_value(made, chance, chance.first, own, FLOP) == pytest.approx(value, abs=2e-3)
+
+
+def borders_by_sorting(counts, weight, shares):
+    """The least count of every class but the first, from all deals in order."""
+    order = np.argsort(counts, kind="stable")
+    share = np.cumsum(np.where(counts[order] > 0, weight[order], 0))
+    return counts[order][np.searchsorted(share, np.cumsum(shares)[:-1] * share[-1])]
+
+
+@pytest.mark.parametrize(("n", "top"), [(1_000, 50), (50_000, 100_000), (1_326, 2_000)])
+def test_borders_are_those_of_sorted_deals(n, top):
+    rng = np.random.default_rng(n)
+    counts, weight = rng.integers(0, top, n).astype(np.uint32), rng.integers(1, 25, n)
+    for shares in (abstraction.SHARES_SIX, abstraction.SHARES_FIVE, (0.8, 0.2)):
+        found = abstraction._borders(counts, weight, shares)
+        assert found.tolist() == borders_by_sorting(counts, weight, shares).tolist()
+    assert np.array_equal(np.argsort(abstraction.ranks(weight)), np.argsort(weight))
 
 
 def place(board, pair):

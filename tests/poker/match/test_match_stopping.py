@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,20 @@ def test_an_interrupt_without_a_signal_counts_as_one() -> None:
 
     with pytest.raises(Interrupted):
         cp.play_match(holdem(), Stopper(100, interrupt), "probe", 200, processes=1)
+
+
+def test_a_job_stops_a_match_in_the_middle_of_a_block() -> None:
+    """A block of a program takes minutes; its progress is asked for meanwhile, and may stop it."""
+    asked = threading.Event()
+
+    def progress(share: float, what: str) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+
+    stopper = Stopper(100, asked.set)
+    with pytest.raises(Interrupted) as stop:
+        cp.play_match(holdem(), stopper, "probe", 200_000, processes=1, progress=progress)
+    assert stop.value.result is None or stop.value.result.hands < 20_000
 
 
 def test_who_asks_twice_does_not_wait() -> None:

@@ -111,7 +111,7 @@ class Api:
                 routes = play.routes(self.tables, preparations)
                 routes += explore.routes(catalog, preparations) + runs.routes(catalog)
                 routes += exploit.routes(service, preparations)
-                routes += spots.routes(preparations)
+                routes += spots.routes(preparations, catalog.kept)
                 routes += drill.routes(catalog, preparations, self._folder / DRILL)
                 self._app = Starlette(routes=routes)
         return self._app

@@ -27,7 +27,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.exact import InfosetValues, infoset_values
 from counterplay.core.games.locks import locked
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards, holding
 from counterplay.poker.holdem import holdings

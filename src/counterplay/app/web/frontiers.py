@@ -15,7 +15,8 @@ from typing import Any
 
 from counterplay.app.web.strategies import BOT, HOLDEM, open_game
 from counterplay.core.base.errors import Interrupted
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.base.progress import ProgressCallback, part
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.core.responses.compute import DEFAULT_TARGET
 from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontier
 from counterplay.core.responses.respond import respond
@@ -100,8 +101,8 @@ def _by_play(job: BackgroundJob, model: Any, seconds: float) -> ModelFrontier:
             job.progress((k + 0.4) / n, f"p = {p:g}, a counter-strategy")
             counter = _trained(job, response.strategy, 1.0, share)
             job.progress((k + 0.8) / n, f"p = {p:g}, matches")
-            wins, wins_half = _match(response.strategy, model)
-            risks, risks_half = _match(counter.strategy, response.strategy)
+            wins, wins_half = _match(job, response.strategy, model)
+            risks, risks_half = _match(job, counter.strategy, response.strategy)
             points.append(FrontierPoint(p, wins, risks, response.seconds, response))
             intervals.append((wins_half, risks_half))
     except KeyboardInterrupt:
@@ -113,11 +114,12 @@ def _trained(job: BackgroundJob, model: Any, p: float, seconds: float) -> Robust
     return respond(model.game, model, p=p, seconds=seconds, on_chunk=lambda _: job.check())
 
 
-def _match(one: Any, two: Any) -> tuple[float, float]:
+def _match(job: BackgroundJob, one: Any, two: Any) -> tuple[float, float]:
     """What `one` wins in both seats together, and half the 95% interval."""
     from counterplay.core.match.play import play_match
 
-    result = play_match(one.game, one, two, hands=HANDS, luck_adjusted=False)
+    progress: ProgressCallback = lambda *_: job.check()  # noqa: E731
+    result = play_match(one.game, one, two, HANDS, luck_adjusted=False, progress=progress)
     return SEATS * result.mean, SEATS * (result.interval[1] - result.mean)
 
 
@@ -164,19 +166,20 @@ def certified_players(job: BackgroundJob, opponent: Any, title: str) -> Certifie
                 job.progress((k + 0.5 * share) / len(listed), what)
 
             BOTS[one.name].prepare(report)
-            job.progress((k + 0.5) / len(listed), f"{one.name}, a match")
             other = opponent if program else strategy_bot(opponent, "opponent")
-            won.append((one, *_played(one.name, other, hands)))
+            match = part(job.progress, (k + 0.5) / len(listed), (k + 1) / len(listed))
+            won.append((one, *_played(one.name, other, hands, match)))
     except KeyboardInterrupt:
         raise Interrupted(CertifiedPlayers(title, hands, won) if won else None) from None
     return CertifiedPlayers(title, hands, won)
 
 
-def _played(one: Any, other: Any, hands: int) -> tuple[float, float]:
+def _played(one: Any, other: Any, hands: int, progress: ProgressCallback) -> tuple[float, float]:
     """What `one` wins per hand, the mean of the seats, without the luck that can be taken out."""
     from counterplay.core.match.play import play_match
 
-    match = play_match(open_game(HOLDEM), one, other, hands, luck_adjusted=True)
+    told = lambda share, what: progress(share, f"{one}: {what}")  # noqa: E731
+    match = play_match(open_game(HOLDEM), one, other, hands, luck_adjusted=True, progress=told)
     result = match.adjusted or match
     return float(result.mean), float(result.interval[1] - result.mean)
 

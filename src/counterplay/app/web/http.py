@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -32,6 +32,8 @@ def route(path: str, handler: Handler, method: str = "GET") -> Route:
             return json_reply({"error": str(error)}, 404)
         except CounterplayError as error:
             return json_reply({"error": str(error)}, 400)
+        except ClientDisconnect:
+            return json_reply({"error": "the request was not sent to its end"}, 400)
         except BodyTooLarge:
             return json_reply({"error": "the request is too large"}, 413)
         except Exception as error:

@@ -1,5 +1,6 @@
-"""What was worked out in the browser, on disk: frontiers with their model and responses, and sheets
-of tendencies, so that links survive a restart. Results with a name stay; of the others the newest.
+"""What was worked out in the browser, on disk: frontiers with their model and responses, sheets of
+tendencies, and solved spots with the answers to their locks, so that links survive a restart.
+Results with a name stay; of the others the newest.
 
 A folder for each result: `record.json`, and `NAME.npz` for each strategy. The key of a strategy is
 `made-KEY-NAME`.
@@ -19,9 +20,10 @@ from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter, CounterplayError
 
 KEY = re.compile(r"[0-9a-f]{16}")
-STRATEGY_KEY = re.compile(r"made-([0-9a-f]{16})-(model|\d{1,2})")
+STRATEGY_KEY = re.compile(r"made-([0-9a-f]{16})-(model|solution|\d{1,2})")
 MADE = "made-"
 RECORD = "record.json"
+SPOT = "spot"  # the fact that a record of a solved spot has
 MOST_UNNAMED, MOST_LISTED = 30, 200
 MOST_NAME = 80
 
@@ -38,7 +40,8 @@ class KeptResults:
         for name, strategy in strategies.items():
             strategy.save(place / f"{name}.npz")
         games = {name: strategy.game.name for name, strategy in strategies.items()}
-        self._write(key, {"name": "", "when": time.time(), "strategies": games, "facts": facts})
+        name = (self.read(key) or {}).get("name", "")  # of the same before it had answers
+        self._write(key, {"name": name, "when": time.time(), "strategies": games, "facts": facts})
         unnamed = [found for found, record in self.records() if not record["name"]]
         for old in unnamed[MOST_UNNAMED:]:
             self.remove(old)
@@ -85,10 +88,11 @@ class KeptResults:
         return path
 
     def strategies(self) -> list[dict[str, str]]:
-        """Key, name and game of the strategies of all results."""
+        """Key, name and game of the strategies of all results but spots, which have a page."""
         return [
             {"key": f"{MADE}{key}-{name}", "name": _strategy_name(record, name), "game": str(game)}
             for key, record in self.records()
+            if SPOT not in record["facts"]
             for name, game in record["strategies"].items()
         ]
 

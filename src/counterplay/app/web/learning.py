@@ -9,15 +9,29 @@ in the background, since it takes a prediction for every hand.
 from __future__ import annotations
 
 import math
+import re
 import threading
 from typing import Any
 
-from counterplay.poker.adaptive.belief import WIDE, arm_text, spot_actions, spot_text
+from counterplay.poker.adaptive.belief import (
+    EQUILIBRIUM,
+    WIDE,
+    arm_text,
+    spot_actions,
+    spot_text,
+)
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.quality import NORMAL_95
 
 EVERY = 5  # hands between two readings of what it believes
 SHARE = 0.05  # the same, of all hands, whichever is more
+NAMES = {  # of what the person may be, where a name says too little
+    EQUILIBRIUM: "an equilibrium",
+    "tilted": "a model of you from your hands, tilted from whom you resemble",
+    "frequencies": "a model of you from your hands, by your frequencies",
+}
+STRENGTH = re.compile(r"(.+) (\d+%)")  # of a type of the field of weak players
+STRONG = r"\1, with strength \2"
 
 
 class LearnerMonitor:
@@ -62,6 +76,10 @@ class LearnerMonitor:
             "playing": arm_text(standing.playing),
             "why": standing.why,
             "advice": standing.advice,
+            "likely": [
+                {"name": player_text(name), "share": share} for name, share in standing.likely
+            ],
+            "changes": list(standing.changes),
             "confirmed": [
                 {"text": text, "share": one.share, "half": one.half, "expected": one.expected}
                 if one.half <= WIDE
@@ -88,6 +106,11 @@ class LearnerMonitor:
             "next_update": belief.next_update,
             "spots": [_spot_facts(spot) for spot in belief.spots],
         }
+
+
+def player_text(name: str) -> str:
+    """A hypothesis of the learner about the person, in words."""
+    return NAMES.get(name) or f"like {STRENGTH.sub(STRONG, name)}"
 
 
 def _gain(estimate: Any) -> dict[str, float | None]:

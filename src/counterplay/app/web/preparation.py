@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from counterplay.app.web import http
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.parallel.jobs import BackgroundJob, BackgroundJobs
+from counterplay.core.parallel.background import BackgroundJob, BackgroundJobs
 
 POLLS, POLL_SECONDS = 10, 0.05  # before the reply is a job
+PATIENCE = 1.0  # seconds that a step, such as compiling, may take after a stop
 ACCEPTED = 202
 
 
@@ -31,7 +32,7 @@ class Preparations:
             return None
         job = self._running.get(key)
         if job is None or job.state in ("stopped", "failed"):
-            job = self._running[key] = self.jobs.start(f"preparing {key}", work)
+            job = self._running[key] = self.jobs.start(f"preparing {key}", work, None, PATIENCE)
         return job
 
     async def wait(self, key: str, work: Callable[[BackgroundJob], Any]) -> Response | None:

@@ -13,7 +13,7 @@ from typing import Any
 from counterplay.app.web import strategies
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ProgressCallback
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.tendencies import (
     Leak,

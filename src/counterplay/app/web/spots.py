@@ -1,14 +1,15 @@
 """The spot editor: ranges as they are typed, spots solved in background jobs, decisions of their
 strategies as grids, and answers to locks at several trusts.
 
-The last spots and answers are kept, until the server ends; the page shows the command that solves a
-spot again.
+Solved spots are kept with their last answers (`kept.py`), but those that are large, of which the
+last are in memory until the server ends. The page shows the command that solves a spot again.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,10 +21,13 @@ from starlette.routing import Route
 
 from counterplay.app.web import http
 from counterplay.app.web.catalog import NotFound
-from counterplay.app.web.preparation import Preparations
+from counterplay.app.web.kept import MADE, SPOT, KeptResults
+from counterplay.app.web.preparation import PATIENCE, Preparations
 from counterplay.core.base import memory
-from counterplay.core.base.errors import BadParameter, flag, real
-from counterplay.core.parallel.jobs import BackgroundJob
+from counterplay.core.base.display import finite
+from counterplay.core.base.errors import BadParameter, CounterplayError, flag, real
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem.grid import grid_label
 from counterplay.poker.spots.betting import DECISION, ONWARD, STREETS
@@ -32,21 +36,26 @@ from counterplay.poker.spots.view import decision_path, find_node, node_reach, p
 
 LONGEST_RANGE = 20_000  # characters
 MOST_LOCKS = 20
-MOST_KEPT = 4  # spots, and answers
+MOST_HELD = 4  # spots, and answers, in memory
+MOST_BYTES = 100_000_000  # of strategies that are kept
+SOLUTION = "solution"
 SECONDS, MOST_SECONDS = 60.0, 3_600.0
 PERCENT = 0.5  # of the pot
 TRUSTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 NUMBERS = ("pot", "stacks", "min_bet", "rake")  # fields of a spot
+ANSWER = ("player", "trust", "payoff", "worst_case", "value", "exploitability")
 CELLS = [grid_label(row, column) for row in range(13) for column in range(13)]
 CLASS = np.array([CELLS.index(class_text(k)) for k in range(N_HOLDINGS)])
 
 
 @dataclass
 class SolvedSpot:
-    """A spot in a job: how exactly it is solved so far, and at the end its strategy."""
+    """A spot in a job: how exactly it is solved so far, and at the end its strategy. `form`: what
+    the page asked."""
 
     game: Any
     command: str
+    form: dict[str, Any]
     points: list[tuple[int, float, float]] = field(default_factory=list)
     strategy: Any = None
 
@@ -57,14 +66,19 @@ class SolvedSpot:
             "points": self.points, "solved": self.strategy is not None, "command": self.command,
             "pot": rules.pot, "sets": layout.n_infosets, "zero_sum": self.game.zero_sum,
             "megabytes": layout.bytes_needed("double") / 1e6, "seats": list(self.game.seats),
+            "form": self.form,
         }  # fmt: skip
+
+    def room(self, strategies: int) -> bool:
+        """Whether so many strategies are small enough to be kept."""
+        return int(strategies * self.strategy.probabilities.nbytes) <= MOST_BYTES
 
 
 class SpotService:
     """The spots of the pages."""
 
-    def __init__(self, preparations: Preparations) -> None:
-        self._jobs = preparations.jobs
+    def __init__(self, preparations: Preparations, kept: KeptResults) -> None:
+        self._jobs, self.kept = preparations.jobs, kept
         self._spots: dict[str, SolvedSpot] = {}
         self._answers: dict[str, list[Any]] = {}
 
@@ -78,15 +92,56 @@ class SpotService:
             )
         game, command = _game(query)
         memory.require(game.rules.layout.bytes_needed("double"), "solving this spot")
-        solved = SolvedSpot(game, f"{command} -t {percent:g}")
-        job = self._jobs.start(game.name, lambda job: _solve(job, solved, percent, seconds))
-        self._keep(self._spots, job.key, solved)
+        solved = SolvedSpot(game, f"{command} -t {percent:g}", query)
+
+        def work(job: BackgroundJob) -> None:
+            _solve(job, solved, percent, seconds)
+            self._save(job.key, solved)
+
+        job = self._jobs.start(game.name, work, None, PATIENCE)
+        self._hold(self._spots, job.key, solved)
         return {"key": job.key, **solved.facts()}
 
     def spot(self, key: str) -> SolvedSpot:
+        """A spot in memory, or one that was kept."""
         if key not in self._spots:
-            raise NotFound("no such spot any more; solve it again")
+            strategy, facts = self._kept(key, SOLUTION), self._facts(key)
+            found = SolvedSpot(strategy.game, facts["command"], facts["form"], facts["points"])
+            found.strategy = strategy
+            self._hold(self._spots, key, found)
         return self._spots[key]
+
+    def _facts(self, key: str) -> dict[str, Any]:
+        """What was kept of a spot."""
+        facts: dict[str, Any] | None = (self.kept.read(key) or {"facts": {}})["facts"].get(SPOT)
+        if facts is None:
+            raise NotFound("no such spot any more; solve it again")
+        return facts
+
+    def _kept(self, key: str, name: str) -> Strategy:
+        self._facts(key)
+        return Strategy.load(self.kept.strategy_file(f"{MADE}{key}-{name}"))
+
+    def _save(
+        self, key: str, solved: SolvedSpot, found: Sequence[Any] = (), locks: Any = ()
+    ) -> None:
+        """Keeps a spot and the answers `found` to `locks`, unless they are large."""
+        if not solved.room(1):
+            return
+        answers = [{name: getattr(one, name) for name in ANSWER} for one in found]
+        strategies = {str(k): one.strategy for k, one in enumerate(found)}
+        if not solved.room(1 + len(found)):
+            answers, strategies = [], {}
+        form = solved.form
+        facts = {
+            "title": f"{form['board']}, pot {form.get('pot')}, stacks {form.get('stacks')}",
+            "state": "done",
+            SPOT: {**solved.facts(), "answers": answers, "locks": list(locks) if answers else []},
+        }
+        try:
+            self.kept.save(key, finite(facts), {SOLUTION: solved.strategy, **strategies})
+        except CounterplayError as error:  # the page has it until the server stops
+            print(f"counterplay serve: {error}", file=sys.stderr)
 
     def answer(self, key: str, query: dict[str, Any]) -> dict[str, Any]:
         """Starts the responses to locks at several trusts."""
@@ -109,24 +164,40 @@ class SpotService:
             found = lock_frontier(
                 solved.game, texts, TRUSTS, solution=solved.strategy, progress=tell
             )
-            self._keep(self._answers, job.key, found)
+            self._hold(self._answers, job.key, found)
+            self._answers.pop(key, None)  # those that were kept before
+            self._save(key, solved, found, texts)
 
-        job = self._jobs.start(f"locks of {solved.game.name}", work)
+        job = self._jobs.start(f"locks of {solved.game.name}", work, None, PATIENCE)
         return {"key": job.key}
 
     def answers(self, key: str) -> list[Any]:
-        """The responses of a job that is done."""
+        """The responses of a job that is done, or those that were kept with the spot `key`."""
+        from counterplay.poker.spots.responses import LockedResponse
+
         if key not in self._answers:
-            raise NotFound("no such answer any more; ask for it again")
+            rows = self._facts(key)["answers"]
+            if not rows:
+                raise NotFound("no such answer any more; ask for it again")
+            found = []
+            for k, row in enumerate(rows):
+                strategy = self._kept(key, str(k))
+                found.append(LockedResponse(strategy.game, **row, strategy=strategy))
+            self._hold(self._answers, key, found)
         return self._answers[key]
 
-    def _keep(self, kept: dict[str, Any], key: str, value: Any) -> None:
-        """Keeps it, and forgets the oldest that nobody computes any more."""
-        jobs = [(old, self._jobs.get(old)) for old in kept]
+    def locks(self, key: str) -> list[str]:
+        """The locks of the answers that were kept with a spot."""
+        record = self.kept.read(key)
+        return record["facts"][SPOT]["locks"] if record and SPOT in record["facts"] else []
+
+    def _hold(self, held: dict[str, Any], key: str, value: Any) -> None:
+        """Holds it in memory, and forgets the oldest that nobody computes any more."""
+        jobs = [(old, self._jobs.get(old)) for old in held]
         ended = [old for old, job in jobs if job is None or job.state != "running"]
-        for old in ended[: max(len(kept) + 1 - MOST_KEPT, 0)]:
-            del kept[old]
-        kept[key] = value
+        for old in ended[: max(len(held) + 1 - MOST_HELD, 0)]:
+            del held[old]
+        held[key] = value
 
 
 def _game(query: Mapping[str, Any]) -> tuple[Any, str]:
@@ -165,6 +236,7 @@ def _solve(job: BackgroundJob, solved: SolvedSpot, percent: float, seconds: floa
     pot, first = solved.game.rules.pot, [0.0]
 
     def measured(progress: Any) -> bool:
+        job.patience = None  # what there is from now on is waited for
         gap = 100 * progress.exploitability / pot
         solved.points.append((progress.iterations, progress.seconds, gap))
         first[0] = first[0] or gap
@@ -260,8 +332,8 @@ def _money(layout: Any, node: int, pot: float) -> dict[str, float]:
     return {"pot": pot + 2 * paid + call, "call": call}
 
 
-def routes(preparations: Preparations) -> list[Route]:
-    service = SpotService(preparations)
+def routes(preparations: Preparations, kept: KeptResults) -> list[Route]:
+    service = SpotService(preparations, kept)
 
     def ranges(request: Request) -> dict[str, Any]:
         return range_facts(_range_field(request.query_params, "text"))
@@ -271,7 +343,10 @@ def routes(preparations: Preparations) -> list[Route]:
         return http.json_reply(await http.in_thread(service.start, query))
 
     def state(request: Request) -> dict[str, Any]:
-        return service.spot(request.path_params["key"]).facts()
+        key = request.path_params["key"]
+        record = service.kept.read(key)
+        facts = {"locks": service.locks(key), "name": None if record is None else record["name"]}
+        return {**service.spot(key).facts(), **facts}
 
     def view(request: Request) -> dict[str, Any]:
         query, solved = request.query_params, service.spot(request.path_params["key"])

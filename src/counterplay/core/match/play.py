@@ -294,6 +294,9 @@ def _collect(
     """The blocks in order, luck-adjusted; after a stop, those that were played."""
     results: list[BlockResult] = []
     schedule, done = match.schedule, 0
+    told: list[Any] = [0.0, "0 hands"]
+    if match.stateful:  # a block of bots may take minutes
+        stop.look(lambda: progress(*told))
     try:
         with closing(stream):
             for result in stream:
@@ -303,7 +306,8 @@ def _collect(
                 results.append(result)
                 done += result.deals
                 twice = 2 if schedule.duplicate and schedule.seat is None else 1
-                progress(done / schedule.deals, f"{done * twice:,} hands")
+                told[:] = done / schedule.deals, f"{done * twice:,} hands"
+                progress(*told)
     except KeyboardInterrupt:  # a second one, or not from a signal
         stop.ask()
     return sorted(results, key=lambda result: result.number)

@@ -1,6 +1,6 @@
 """Jobs in order (`in_order`, `in_processes`, `in_threads`); jobs that depend on each other, in
-processes or on a cluster, up to a deadline; jobs in threads that stop together; background jobs of
-this process; and stopping by Ctrl-C and SIGTERM.
+processes or on a cluster, up to a deadline; jobs in threads that stop together; and stopping by
+Ctrl-C and SIGTERM. Those of a server are in `background.py`.
 
 A `Job` stores its result on disk and returns nothing, so finished jobs stay finished: after a stop,
 or a kill, the same call does the missing ones.
@@ -8,20 +8,19 @@ or a kill, the same call does the missing ones.
 
 from __future__ import annotations
 
-import secrets
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress
+from counterplay.core.parallel.background import BackgroundJob
 from counterplay.core.parallel.processes import (
     DIED,
     DONE,
@@ -48,7 +47,7 @@ U = TypeVar("U")
 MOST_HELD = 100  # results that are held back for an earlier one
 #: A second signal after so many seconds interrupts at once.
 PATIENCE = 1.0
-LEAST_SHARE = 0.02  # of a job, from which on the time left is estimated
+LOOK_SECONDS = 0.1  # between two looks of a `Stop`
 
 
 class Stop:
@@ -57,9 +56,22 @@ class Stop:
     def __init__(self) -> None:
         self._flag = False
         self._asked = 0.0
+        self._look: Callable[[], Any] | None = None
+        self._looked = 0.0
 
     def __call__(self) -> bool:
+        now = time.monotonic()
+        if self._look is not None and not self._flag and now - self._looked > LOOK_SECONDS:
+            self._looked = now
+            try:
+                self._look()
+            except KeyboardInterrupt:
+                self._flag = True
         return self._flag
+
+    def look(self, callback: Callable[[], Any]) -> None:
+        """Calls `callback` now and then when it is asked; its KeyboardInterrupt sets the flag."""
+        self._look = callback
 
     def ask(self) -> None:
         self._flag = True
@@ -292,6 +304,22 @@ def in_threads(
                 future.cancel()
 
 
+def map_in_threads(
+    work: Callable[[T], U],
+    items: Sequence[T],
+    threads: int,
+    progress: ShareCallback = no_progress,
+) -> list[U]:
+    """Returns `work(item)` of all items in order, by threads. After an exception, such as one that
+    `progress` raises to stop, no other item begins."""
+    results: list[U] = []
+    with closing(in_threads(work, items, threads, 2 * threads)) as stream:
+        for result in stream:
+            results.append(result)
+            progress(len(results) / len(items))
+    return results
+
+
 def in_parallel(
     jobs: Sequence[Callable[[ProgressCallback], T]], progress: ProgressCallback
 ) -> list[T]:
@@ -320,100 +348,3 @@ def in_parallel(
                 state.stop()
                 future.cancel()
             raise
-
-
-@dataclass
-class BackgroundJob:
-    """A job in a thread: its progress, its result, and a way to stop it. `asked`: what it was asked
-    for, for those who follow it."""
-
-    key: str
-    title: str
-    asked: Any = None
-    share: float = 0.0
-    what: str = "starting"
-    state: str = "running"  # running, done, stopped or failed
-    problem: str = ""
-    result: Any = None
-    started: float = field(default_factory=time.monotonic)
-    reported: float = 0.0  # when it told of its progress last
-    seconds: float = 0.0
-    _stop: threading.Event = field(default_factory=threading.Event)
-
-    def progress(self, share: float, what: str) -> None:
-        """Reports progress; raises KeyboardInterrupt after `stop`."""
-        self.check()
-        self.share, self.what, self.reported = share, what, time.monotonic()
-
-    def check(self) -> None:
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-
-    def stop(self) -> None:
-        self._stop.set()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was told to stop, for work that ends itself."""
-        return self._stop.is_set()
-
-    def facts(self) -> dict[str, Any]:
-        """With the seconds so far, and those that are left where they are known."""
-        names = ("key", "title", "asked", "share", "what", "state", "problem")
-        now, running = time.monotonic(), self.state == "running"
-        spent = now - self.started if running else self.seconds
-        left = self._left(now) if running else None
-        return {**{name: getattr(self, name) for name in names}, "seconds": spent, "left": left}
-
-    def _left(self, now: float) -> float | None:
-        """The seconds left if it goes on as fast; None where it has told nothing for longer than
-        until then, since a share that was done before takes no time."""
-        if self.share < LEAST_SHARE or now - self.reported > self.reported - self.started:
-            return None
-        return (now - self.started) * (1.0 / self.share - 1.0)
-
-    def run(self, work: Callable[[BackgroundJob], Any]) -> None:
-        try:
-            self.result = work(self)
-            self.share, self.what, state = 1.0, "done", "done"
-        except KeyboardInterrupt as stop:
-            self.result = stop.result if isinstance(stop, Interrupted) else None
-            self.what, state = "stopped", "stopped"
-        except CounterplayError as error:
-            self.problem, state = str(error), "failed"
-        except BaseException as error:  # a user's code may call sys.exit
-            self.problem, state = f"{type(error).__name__}: {error}", "failed"
-        self.seconds = time.monotonic() - self.started
-        self.state = state
-
-
-class BackgroundJobs:
-    """A bounded list of background jobs, few of which run; the oldest ended is removed."""
-
-    MOST_RUNNING, MOST_LISTED = 2, 20
-
-    def __init__(self) -> None:
-        self._jobs: dict[str, BackgroundJob] = {}
-
-    def start(
-        self, title: str, work: Callable[[BackgroundJob], Any], asked: Any = None
-    ) -> BackgroundJob:
-        """Starts a job; `work` returns the result, or raises `Interrupted` with it if stopped."""
-        ended = [key for key, job in self._jobs.items() if job.state != "running"]
-        if len(self._jobs) - len(ended) >= self.MOST_RUNNING:
-            raise BadParameter(
-                f"{self.MOST_RUNNING} pieces of work are going on already; stop one or wait"
-            )
-        for key in ended[: max(len(self._jobs) + 1 - self.MOST_LISTED, 0)]:
-            del self._jobs[key]
-        job = BackgroundJob(secrets.token_hex(8), title, asked)
-        self._jobs[job.key] = job
-        threading.Thread(target=job.run, args=(work,), daemon=True).start()
-        return job
-
-    def get(self, key: str) -> BackgroundJob | None:
-        return self._jobs.get(key)
-
-    def running(self) -> list[BackgroundJob]:
-        """Those that go on, the newest first."""
-        return [job for job in reversed(self._jobs.values()) if job.state == "running"]

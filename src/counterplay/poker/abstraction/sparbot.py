@@ -129,7 +129,7 @@ def sparbot_buckets(
         borders.strong_share, strengths, lambda share: progress(0.1 + 0.8 * share)
     )
     buckets = Buckets(
-        _by_strength(strengths.preflop, np.ones(N_HOLDINGS), six),
+        _by_strength(1 + ranks(strengths.preflop), np.ones(N_HOLDINGS), six),
         _with_potential(_by_strength(strengths.flop, flop_weight, five), on_flop, borders),
         _with_potential(_by_strength(strengths.turn, turn_weight, five), on_turn, borders),
         _by_strength(np.arange(RIVER_TOTAL + 1), river_deals(strengths.river), six),
@@ -153,11 +153,15 @@ def outs_to(share: float, strengths: Strengths, progress: ShareCallback = no_pro
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
     """Returns the least count of every class but the first, without blocked entries (0)."""
-    flat = np.asarray(counts).reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
-    borders = np.cumsum(shares)[:-1] * share[-1]
-    return np.asarray(flat[order[np.searchsorted(share, borders)]])
+    deals = np.bincount(np.asarray(counts).reshape(-1), weight)
+    deals[0] = 0.0
+    share = np.cumsum(deals)  # of whole numbers, so exact
+    return np.asarray(np.searchsorted(share, np.cumsum(shares)[:-1] * share[-1]))
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Returns int64, shaped like `values`: 0 for the least, equal for equal ones."""
+    return np.asarray(np.searchsorted(np.unique(values), values))
 
 
 def _by_strength(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
-from counterplay.core.base.progress import ProgressCallback, no_progress, part
+from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress, part
 from counterplay.core.base.store import Piece, Store, cache_root, digest
 from counterplay.core.base.version import code_version
 from counterplay.core.forms.game import Game
@@ -27,7 +27,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import UNIFORM, as_strategy
 from counterplay.core.match.play import play_match
-from counterplay.core.parallel.jobs import in_threads
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.core.responses.adaptive import TreePortfolio, tree_portfolio
 from counterplay.core.responses.respond import respond
@@ -108,15 +108,15 @@ class Portfolio:
     def gains(self) -> np.ndarray:
         """float64[members, 1 + players]: what each member wins more than the equilibrium from the
         equilibrium and from each known player (`poker/holdem/bucket_pairs.py`)."""
-        if self.table is not None:
-            return self.table
+        return self.measured_gains() if self.table is None else self.table
+
+    def measured_gains(self, progress: ShareCallback = no_progress) -> np.ndarray:
+        """`gains`, computed now."""
         own = [self.equilibrium, *(member.strategy for member in self.members)]
         other = [self.equilibrium, *(player.model for player in self.players)]
-
-        def row(strategy: Strategy) -> list[float]:
-            return [self._value(strategy, model) for model in other]
-
-        table = np.array(list(in_threads(row, own, cores(), len(own))))
+        pairs = [(one, two) for one in own for two in other]
+        found = map_in_threads(lambda pair: self._value(*pair), pairs, cores(), progress)
+        table = np.array(found).reshape(len(own), -1)
         gains: np.ndarray = table[1:] - table[0]
         return gains
 
@@ -294,6 +294,7 @@ class _Maker:
     def __init__(self, game: Game, store: Store, progress: ProgressCallback) -> None:
         self._game, self._store, self._progress = game, store, progress
         self.part = (0.0, 1.0)  # start of the current step, and its share of the whole
+        self._said = 0.0, ""
 
     def equilibrium(self) -> Strategy:
         self.part = (0.0, KNOWN_FROM)
@@ -332,22 +333,21 @@ class _Maker:
             found = self.response(player.model, p, iterations)
             return PortfolioMember(player.name, player.model, found)
 
-        found = []
-        for member in in_threads(work, players, cores(), cores()):
-            found.append(member)
-            self._report(len(found) / len(players), f"response to {member.name}")
-        return found
+        what = "responses to known players"
+        self._report(0.0, what)
+        return map_in_threads(work, players, cores(), lambda share: self._report(share, what))
 
     def table(self, every: Portfolio) -> np.ndarray:
         """The gains of all members."""
         self.part = GAINS_FROM, 1.0 - GAINS_FROM
-        self._report(0.0, "what each response wins from each player")
+        what = "what each response wins from each player"
         strategies = [every.equilibrium, *(player.model for player in every.players)]
         strategies += [member.strategy for member in every.members]
         recipe = {"of": digest(*(one.probabilities for one in strategies))}
 
         def make() -> Piece:
-            return Piece(None, {"gains": every.gains})
+            found = every.measured_gains(lambda share: self._report(share, what))
+            return Piece(None, {"gains": found})
 
         recipe["game"] = self._game.fingerprint
         return self._store.piece("gains", recipe, make, "the portfolio stays").arrays["gains"]
@@ -390,7 +390,9 @@ class _Maker:
         options: dict[str, Any] = {"engine": ENGINE, "p": p, "iterations": iterations, "seed": SEED}
 
         def make() -> Strategy:
-            found = respond(self._game, model, algorithm="mcdbr", **options).strategy
+            found = respond(
+                self._game, model, algorithm="mcdbr", on_chunk=lambda _: self._still(), **options
+            ).strategy
             assert isinstance(found, Strategy)  # mixtures are for a limit on exploitability
             return found
 
@@ -406,4 +408,9 @@ class _Maker:
 
     def _report(self, share: float, what: str) -> None:
         begin, size = self.part
-        self._progress(begin + share * size, what)
+        self._said = begin + share * size, what
+        self._still()
+
+    def _still(self) -> None:
+        """Reports the same again, so that it can be stopped."""
+        self._progress(*self._said)

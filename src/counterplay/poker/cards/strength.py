@@ -12,13 +12,13 @@ card removal; entries of turns, flops and the first street are sums over the nex
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import jit
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.ray_cluster import current
 from counterplay.poker.cards.canonical import Boards, boards, find_canonical, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
@@ -193,17 +193,16 @@ def _add_flops(flops: Boards, work: Workspace, counts: np.ndarray, out: np.ndarr
                     out[holding] += counts[row, permuted_holding(x, y, permutation)]
 
 
+PIECES = 256  # of a table, so that one takes seconds at most
+
+
 def in_pieces(
     task: Callable[[Workspace, int, int], None], n: int, threads: int, progress: ShareCallback
 ) -> None:
     """Runs `task` on pieces of n rows in threads; kernels hold no interpreter lock."""
-    piece = max(1, n // 64)
-    starts = list(range(0, n, piece))
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(task, new_workspace(), low, min(low + piece, n)) for low in starts]
-        for done, job in enumerate(jobs, 1):
-            job.result()
-            progress(done / len(jobs))
+    piece = max(1, n // PIECES)
+    rows = [(low, min(low + piece, n)) for low in range(0, n, piece)]
+    map_in_threads(lambda some: task(new_workspace(), *some), rows, threads, progress)
 
 
 REMOTE_ROWS = 1_024  # boards in one task of a remote worker

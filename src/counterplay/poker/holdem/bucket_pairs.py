@@ -16,7 +16,6 @@ is cached.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -30,6 +29,7 @@ from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import CardAbstraction
 from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
@@ -334,9 +334,8 @@ def _fill(cards: Any, table: Matchups, progress: ProgressCallback) -> None:
     def work(piece: np.ndarray) -> None:
         _count_some(cards, table, piece, holdings, new_deal())
 
-    with ThreadPoolExecutor(cores()) as pool:
-        for k, _ in enumerate(pool.map(work, pieces)):
-            progress((k + 1) / len(pieces), "counting the flops of all matchups, once")
+    what = "counting the flops of all matchups, once"
+    map_in_threads(work, pieces, cores(), lambda share: progress(share, what))
     rest = np.flatnonzero(~table.filled)
     counted = table.flops[swapped[rest]].reshape(-1, table.buckets, table.buckets)
     table.flops[rest] = counted.transpose(0, 2, 1).reshape(len(rest), -1)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.evaluation.estimate import half_width
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, NO_FOLD, BettingTree, betting_tree
 from counterplay.poker.cards import tables
 from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
@@ -116,8 +117,8 @@ class BestActionSearch:
     """Best-response values of the holding `own` in `seat` against `table`, in small bets.
 
     `path`: the public nodes of the hand so far. `samples`: by number of cards on the board, how
-    many next cards are sampled; all of them where it has no entry. Values are sums over the
-    opponent's holdings, weighted, and count from the start of the hand.
+    many next cards are sampled, the same after all actions; all of them where it has no entry.
+    Values are sums over the opponent's holdings, weighted, and count from the start of the hand.
     """
 
     def __init__(
@@ -134,9 +135,15 @@ class BestActionSearch:
         self._codes: dict[tuple[tuple[int, ...], int], np.ndarray] = {}
         self._outcomes: dict[tuple[int, ...], np.ndarray] = {}
         self._rng = np.random.default_rng(1)
+        self._next: dict[tuple[int, ...], list[int]] = {}  # sampled cards, by board
+        self._values: dict[tuple[int, int], float] = {}  # of nodes after a card on the first board
+        self._without: int | None = None  # the card on the first board that is left out
+        self._start: tuple[int, tuple[int, ...]] = 0, ()  # the decision that is valued, its board
 
     def action_values(self, node: int, board: tuple[int, ...]) -> list[float]:
         """Returns the value of each legal action at a node of `seat`, from here on."""
+        if (node, board) != self._start:
+            self._start, self._values = (node, board), {}
         weight = self.reach(node, board)
         total, count = float(weight.sum()), len(self._tree.actions[node])
         if total <= 0:
@@ -144,6 +151,21 @@ class BestActionSearch:
         first = int(self._tree.nodes.first_child[node])
         paid = self._tree.states[node].paid[self._seat]
         return [self.value(first + k, board, weight) / total + paid for k in range(count)]
+
+    def within(self, node: int, board: tuple[int, ...], one: int, other: int) -> float | None:
+        """Half the 95% interval of the difference of the values of two actions, by leaving out one
+        sampled next card at a time (the jackknife); None where no card is sampled."""
+        if self._samples.get(len(board)) is None:
+            return None
+        self.action_values(node, board)
+        found = []
+        for card in self._next[board]:
+            self._without = card
+            values = self.action_values(node, board)
+            found.append(values[one] - values[other])
+        self._without = None
+        n, apart = len(found), np.array(found) - np.mean(found)
+        return half_width(float(np.sqrt((n - 1) / n * (apart @ apart))), n - 1)
 
     def reach(self, node: int, board: tuple[int, ...]) -> np.ndarray:
         """float64[1326]: probability that the opponent reaches `node` with each holding."""
@@ -185,13 +207,25 @@ class BestActionSearch:
         left = [card for card in range(N_CARDS) if card not in board and card not in self._own]
         size, cards = self._samples.get(len(board)), left
         if size is not None:
-            cards = self._rng.choice(left, size=size, replace=False).tolist()
-        total = 0.0
-        for card in cards:
-            possible = weight.copy()
-            possible[np.equal(_CARDS, card).any(axis=1)] = 0.0
-            total += self.value(node, (*board, card), possible)
+            if board not in self._next:
+                self._next[board] = self._rng.choice(left, size=size, replace=False).tolist()
+            cards = self._next[board]
+        if board != self._start[1]:
+            total = sum(self._after_card(node, board, card, weight) for card in cards)
+        else:
+            cards = [card for card in cards if card != self._without]
+            for card in cards:
+                if (node, card) not in self._values:
+                    self._values[node, card] = self._after_card(node, board, card, weight)
+            total = sum(self._values[node, card] for card in cards)
         return total * len(left) / len(cards) / (N_CARDS - 4 - len(board))
+
+    def _after_card(
+        self, node: int, board: tuple[int, ...], card: int, weight: np.ndarray
+    ) -> float:
+        possible = weight.copy()
+        possible[np.equal(_CARDS, card).any(axis=1)] = 0.0
+        return self.value(node, (*board, card), possible)
 
     def _outcome(self, board: tuple[int, ...]) -> np.ndarray:
         """float64[1326]: +1 where the own holding wins the showdown, -1 where it loses."""

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from counterplay.app.web.play.table import Choice, IllegalMove, review_step, summed_up, who
 from counterplay.app.web.play.weighing import (
     action_values,
+    best_other,
     equilibrium_values,
     note,
     starting_hand,
@@ -42,7 +43,7 @@ from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT
 from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, MAIN_SHIFT, strength
 from counterplay.poker.histories.records import settle_deal
-from counterplay.poker.match.referee import ask_bot, tell_bot
+from counterplay.poker.match.referee import ask_bot, bot_name, tell_bot
 
 RANKS = (
     *("deuce", "three", "four", "five", "six", "seven", "eight"),
@@ -158,6 +159,8 @@ class HoldemHand:
         self._tree = betting_tree(LIMIT)
         self.nodes = [0]  # the public nodes of the hand, the present one last
         tell_bot(source.bot, "new_hand", 1 - seat)
+        #: What an opponent who learns plays in this hand; None of others.
+        self._strategy = getattr(source.bot, "hand_strategy", None)
 
     @property
     def node(self) -> int:
@@ -287,14 +290,14 @@ class HoldemHand:
 
     def review(self) -> dict[str, Any]:
         """Every decision, the person's with its cost where that was computed."""
-        bot, steps = self._source.bot, list[dict[str, Any]]()
+        bot, steps = self._opponent(), list[dict[str, Any]]()
         for node, letter in zip(self.nodes, self.moves(), strict=False):
             state, names = self._tree.states[node], self._tree.actions[node]
             labels = [button_text(state, name) for name in names]
             text, chosen = action_text(state, LETTER[letter]), names.index(LETTER[letter])
             player, numbers, within = who(state.player(), self.seat), None, None
             if state.player() == self.seat:
-                numbers, within = self._weighed(node, chosen)
+                numbers, within = self._weighed(bot, node, chosen)
             elif isinstance(bot, TableBot):
                 numbers = list(bot.shares(self.bot_view(node)).values())
             board = [card_text(card) for card in self.cards[4 : 4 + state.on_board]]
@@ -305,26 +308,36 @@ class HoldemHand:
             "held": " ".join(held),
             "cards": held,
             **summed_up(steps),
-            "note": note(bot, self._source.weighed_by is not None, self.state.round),
-            "learn": self._source.learnable,
+            "note": note(
+                bot,
+                self._source.weighed_by is not None,
+                self.state.round,
+                self._strategy is not None,
+            ),
+            "learn": None if self._strategy is not None else self._source.learnable,
             "unit": "sb",
         }
 
-    def _weighed(self, node: int, chosen: int) -> tuple[list[float] | None, float | None]:
-        """What each action at a decision of the person is worth, where that is known, and half the
-        95% interval of what the chosen one costs, where that is estimated."""
+    def _opponent(self) -> Any:
+        """The bot, or the strategy that one who learns has played in this hand."""
+        if self._strategy is None:
+            return self._source.bot
+        return strategy_bot(self._strategy, bot_name(self._source.bot))
+
+    def _weighed(self, bot: Any, node: int, chosen: int) -> tuple[list[float] | None, float | None]:
+        """What each action at a decision of the person is worth against `bot`, where that is known,
+        and half the 95% interval of what the chosen one costs, where that is estimated."""
         own, path = self.holding(self.seat), self.nodes[: self.nodes.index(node) + 1]
         if not self._tree.states[node].round:
             found = equilibrium_values(tuple(path), starting_hand(own))
             if found is None:
                 return None, None
-            others = [k for k in range(len(found.actions)) if k != chosen]
-            rival = max(others, key=lambda k: float(found.value[k]))
-            return found.value.tolist(), found.within(rival, chosen)
-        model = self._source.weighed_by
+            values = found.value.tolist()
+            return values, found.within(best_other(values, chosen), chosen)
+        model = bot if isinstance(bot, TableBot) else self._source.weighed_by
         if model is None:
             return None, None
-        return action_values(model, self.seat, own, path, self.cards[4:]), None
+        return action_values(model, self.seat, own, path, self.cards[4:], chosen)
 
 
 def button_text(state: Betting, action: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
 from counterplay.app.web.strategies import BOT, HoldemOpponents
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
+from counterplay.core.base.store import Piece, Slot, Store, cache_root, write_or_warn
+from counterplay.core.base.version import PACKAGE, hash_files
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.cards.deal import N_DEALT
 
@@ -54,8 +55,10 @@ def warm_up(bot: Any, progress: ProgressCallback = no_progress) -> None:
 
 
 def _compiled_mark(bot: Any) -> Slot:
-    """The file that says that everything was compiled for a kind of bot."""
-    store = cached_store("compiled", "counterplay.core", "counterplay.poker")
+    """The file that says that everything was compiled for a kind of bot, with all sources as they
+    are; to find out which of them it needs would take longer than to read them."""
+    code = hash_files(sorted(PACKAGE.rglob("*.py")), PACKAGE)
+    store = Store(cache_root() / "store" / "compiled", code)
     return store.slot("compiled", {"bot": type(bot).__name__})
 
 

@@ -1,6 +1,6 @@
 // Hold'em in the explorer: the betting, the board, and a grid of all holdings.
 import { get } from "./api.js";
-import { h, percent, plain, show, signed, toggle_button } from "./dom.js";
+import { h, percent, plain, show, signed, sleep, toggle_button } from "./dom.js";
 import { board_picker } from "./board-picker.js";
 import { ACTIONS, by_strength, canvas_grid, word } from "./grid.js";
 import { lock_panel } from "./lock.js";
@@ -8,6 +8,7 @@ import { blank, heading, note } from "./paint.js";
 
 const SEATS = ["dealer", "big blind"];
 const SIDE = 780; // of a grid in a picture
+const REST = 200; // milliseconds that the pointer rests on a holding before it is weighed
 
 export function holdem_view({ asked, body, change, named }) {
   let data = null;
@@ -17,9 +18,10 @@ export function holdem_view({ asked, body, change, named }) {
   async function add_values() {
     const mine = data;
     if (!mine.one) return;
-    const found = await get("explore/values", asked).catch(() => null);
+    const all = get("explore/values", asked).catch(() => null);
+    mine.worth = worth_of(mine, all);
+    const found = await all;
     if (mine !== data || !found?.mean) return;
-    data.values = found.values;
     const half = (k) => (found.within?.[k] ? ` ± ${plain(found.within[k], 2)}` : "");
     found.actions.forEach((name, k) => {
       const place = body.querySelector(`.turn:last-child .worth-${name}`);
@@ -30,6 +32,31 @@ export function holdem_view({ asked, body, change, named }) {
       (found.within ? "; an estimate, ± is half a 95% interval." : ".");
     const where = body.querySelector(".about-values");
     if (where) where.textContent = about;
+  }
+  // What each action is worth with one holding, in words: exactly where all holdings have values,
+  // else as an estimate that is asked for once the pointer rests.
+  function worth_of(mine, all) {
+    const asking = new Map();
+    let resting = null;
+    const rests = async (k) => {
+      resting = k;
+      await sleep(REST);
+      return mine === data && resting === k;
+    };
+    return async (k, cards) => {
+      const values = (await all)?.values;
+      if (!values && !asking.has(k)) {
+        if (!(await rests(k))) return "";
+        if (!asking.has(k)) asking.set(k, get("explore/values", { ...asked, cards }));
+      }
+      const one = values
+        ? { mean: data.actions.map((name) => values[name][k]) }
+        : await asking.get(k).catch(() => null);
+      if (!one?.mean) return "";
+      const half = (a) => (one.within?.[a] ? ` ± ${plain(one.within[a], 2)}` : "");
+      const text = (name, a) => `${word(name, data)} ${signed(one.mean[a], 2)}${half(a)}`;
+      return `EV ${data.actions.map(text).join(", ")} sb${one.within ? " (estimated, 95%)" : ""}`;
+    };
   }
   function draw(found) {
     data = found;

@@ -169,10 +169,12 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove, kinds 
       lines.push(
         h("div", `strength ${plain(data.strength[k], 3)}, bucket ${(part || one).bucket[k]}`),
       );
-    if (data.values) {
-      const value = (name) => plain(data.values[name][k], 2);
-      const worth = data.actions.map((name) => `${word(name, data)} ${value(name)}`);
-      lines.push(h("div", `EV ${worth.join(", ")} sb`));
+    if (data.worth && part === one) {
+      const place = h("div");
+      lines.push(place);
+      data.worth(k, HOLDINGS[k].map(text_of).join("")).then((text) => {
+        place.textContent = text;
+      });
     }
     if (data.betting)
       lines.push(h("div", `gets here ${percent((part || one).reach[k])} of the time`));

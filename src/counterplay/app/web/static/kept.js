@@ -1,13 +1,17 @@
-// Results that were kept: frontiers and sheets, with a name, a download and a way to remove them.
+// Results that were kept: frontiers and sheets, or spots, with a name and a way to remove them.
 import { get, post } from "./api.js";
 import { h, quiet_button, show } from "./dom.js";
 
 export const day = (when) =>
   new Date(1000 * when).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 
-// Draws the list in `place`, what goes on first; `key` is the result that is shown now.
-export async function draw_kept(place, key) {
-  const { kept, running } = await get("kept");
+// Draws the list in `place`, what goes on first; `key` is the result that is shown now. `spots`:
+// those of their page, else the others.
+export async function draw_kept(place, key, spots = false) {
+  const found = await get("kept"),
+    running = spots ? [] : found.running;
+  const kept = found.kept.filter((one) => (one.kind === "spot") === spots);
+  const address = (one) => (spots ? `/spot?key=${one.key}` : `/exploit?job=${one.key}`);
   const going = (one) =>
     h(
       "li",
@@ -19,13 +23,13 @@ export async function draw_kept(place, key) {
       "li",
       h(
         "a",
-        { href: `/exploit?job=${one.key}`, class: one.key === key ? "now" : "" },
+        { href: address(one), class: one.key === key ? "now" : "" },
         one.name || one.title,
       ),
       h("span.muted.small", ` ${one.kind}, ${day(one.when)} `),
       quiet_button("Remove", async () => {
         await post(`kept/${one.key}/remove`, {});
-        draw_kept(place, key);
+        draw_kept(place, key, spots);
       }),
     );
   show(

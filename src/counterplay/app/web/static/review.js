@@ -11,7 +11,10 @@ const DIGITS = 3;
 // `again` asks for the review once more.
 export function review_of(look, opponent, again) {
   const title = h("h2", "What happened");
-  if (look.wait) return [title, h("div.wait", "Computing")];
+  if (look.wait) {
+    const waits = "Computing, some seconds; you can deal the next hand meanwhile.";
+    return [title, h("div.wait", waits)];
+  }
   const cards = look.cards?.map((text) => card(text, "small"));
   const held = cards ? h("div.hand", cards) : h("b", look.held);
   return [
@@ -25,7 +28,7 @@ export function review_of(look, opponent, again) {
         step_of(step, opponent),
       ]),
     ),
-    look.note ? h("p.muted.small", look.note) : null,
+    look.note && look.weighed + look.unweighed ? h("p.muted.small", look.note) : null,
     look.learn ? learning(look.learn, again) : null,
   ];
 }

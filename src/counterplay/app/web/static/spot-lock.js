@@ -131,6 +131,13 @@ export function spot_locks({ key, state, answered }) {
     const limit = 0.3 * most;
     pick(best(limit), limit);
   }
+  // The answers that were kept, after a restart.
+  async function restore() {
+    if (!state.locks.length) return;
+    const found = await get(`spots/answers/${key}`).catch(() => null);
+    if (found) draw_answers(key, found);
+  }
   draw();
+  restore();
   return { node: list, panel, redraw: () => drawn?.draw() };
 }

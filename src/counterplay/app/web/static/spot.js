@@ -3,6 +3,7 @@ import { get, post } from "./api.js";
 import { h, on_resize, page_head, plain, quiet_button, show, sleep } from "./dom.js";
 import { board_picker } from "./board-picker.js";
 import { chart } from "./chart.js";
+import { draw_kept, name_field } from "./kept.js";
 import { range_painter } from "./range-painter.js";
 import { spot_locks } from "./spot-lock.js";
 import { spot_view } from "./spot-view.js";
@@ -27,13 +28,21 @@ const START = {
 };
 const NUMBERS = ["pot", "stacks", "cap", "rake", "percent", "seconds"];
 
+const text_of = (value) => (value === true ? "yes" : value === false ? "" : String(value));
+
 export async function open(place, query) {
   const form = { ...START };
-  for (const name of Object.keys(START)) if (query.has(name)) form[name] = query.get(name);
+  let key = query.get("key"); // of what is being solved, or was
+  const before = key ? await get(`spots/${key}`).catch(() => null) : null;
+  for (const name of Object.keys(START)) {
+    if (before && name in before.form) form[name] = text_of(before.form[name]);
+    if (query.has(name)) form[name] = query.get(name);
+  }
   const board = h("div"),
     problem = h("p.down", { role: "alert" }),
     work = h("div.stack"),
-    result = h("div.stack");
+    result = h("div.stack"),
+    kept = h("section.panel");
   const waiting = h("div"),
     measured = h("div.beside"),
     command = h("code.command");
@@ -46,7 +55,7 @@ export async function open(place, query) {
   );
   const shown = { view: null, locks: null, curve: null };
   let here = true;
-  let key = query.get("key"); // of what is being solved, or was
+  const list_kept = () => draw_kept(kept, key, true);
 
   function keep() {
     const given = Object.entries(form).filter(([name, value]) => value !== START[name]);
@@ -129,10 +138,10 @@ export async function open(place, query) {
       h("div.stack", board, money),
       painters.map((one) => one.node),
     ),
-    work,
-    result,
+    h("div.stack", work, result, kept),
   );
   draw_board();
+  list_kept();
   if (key) go_on();
 
   // What is asked of the server; numbers that are none are named.
@@ -179,7 +188,8 @@ export async function open(place, query) {
       if (job.state === "done") break;
       await sleep(EVERY);
     }
-    draw_result(spot.key, spot.seats);
+    draw_result(spot.key, await get(`spots/${spot.key}`));
+    list_kept();
   }
   function draw_work(spot, job) {
     const last = spot.points.at(-1);
@@ -208,8 +218,8 @@ export async function open(place, query) {
     show(work, progress);
     if (points.length > 1) shown.curve.draw();
   }
-  function draw_result(key, seats) {
-    const state = { history: "start", board: form.board, answers: "", k: "", locks: [] };
+  function draw_result(key, { seats, locks, name }) {
+    const state = { history: "start", board: form.board, answers: "", k: "", locks };
     const body = h("div.view", { "aria-live": "polite" }),
       note = h("p.muted");
     const solution = () => "the solution";
@@ -249,7 +259,17 @@ export async function open(place, query) {
       title: (seat) => said(seat),
     });
     const heading = h("h2.strategies", `Strategies: ${seats.join(" against ")}`);
-    show(result, heading, shown.locks.node, note, body);
+    const large = "This spot is too large to be kept: it ends with the server.";
+    const file = { href: `/api/kept/made-${key}-solution/strategy`, download: true };
+    const naming =
+      name === null
+        ? h("p.muted", large)
+        : h(
+            "section.panel.row.spread",
+            name_field({ key, name }, list_kept),
+            h("a.button.quiet", file, "Download the solution (.npz)"),
+          );
+    show(result, naming, heading, shown.locks.node, note, body);
     shown.view.load();
   }
 

@@ -9,6 +9,7 @@ const tabs = new BroadcastChannel("counterplay");
 export function sit(place, name, { beside = () => null, below = null, away }) {
   let state = null,
     busy = false,
+    problem = "",
     look = null;
   const cloth = h("section.cloth", { "aria-label": "The table" });
   const acts = h("div.acts", { role: "group", "aria-label": "Your move" });
@@ -32,6 +33,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   async function change(path, data) {
     if (busy || !state) return;
     busy = true;
+    problem = "";
     for (const button of place.querySelectorAll(".acts button, .cloth button"))
       button.disabled = true;
     try {
@@ -39,7 +41,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       tabs.postMessage({ table: name, version: state.version });
     } catch (error) {
       if (error instanceof Refused && error.status === 409) state = error.data;
-      else head.append(h("p.down", error.message));
+      else problem = error.message;
     }
     busy = false;
     if (path === "deal") look = null;
@@ -63,6 +65,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       h("p.muted", `against ${state.opponent}`),
       h("span", { style: { flex: "1" } }),
       h("button.quiet", { onclick: away }, "Leave the table"),
+      problem ? h("p.down", { role: "alert" }, problem) : null,
     );
     if (state.scene) show(cloth, draw(state, choose));
     else show(cloth, h("div"), h("div.middle", h("div.result", "Deal the first hand")), h("div"));

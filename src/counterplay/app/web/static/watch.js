@@ -87,12 +87,27 @@ function draw_side(place, state) {
           "p.muted.small",
           `Deviating from the equilibrium may cost it ${plain(at.budget, 0)} more small bets.`,
         ),
+    at.likely.length ? likely(at) : null,
     at.confirmed.length
       ? at.confirmed
           .slice(0, 8)
           .map((one) => h("div.finding", h("div", said(one.text)), gauge(one)))
       : h("p.muted", `Nothing is confirmed after ${hands(at.hands)}.`),
     at.arms.length ? responses(at.arms) : null,
+  );
+}
+
+// What it takes the person for: the weights of its hypotheses, as the player itself says.
+function likely({ likely: found, changes }) {
+  const row = (one) => h("tr", h("td", one.name), h("td.number", percent(one.share)));
+  const last = changes.at(-1);
+  return h(
+    "div.likely",
+    h("h3", "What you may be, and how likely"),
+    h("table", h("tbody", found.map(row))),
+    last === undefined
+      ? null
+      : h("p.muted.small", `You changed at hand ${last}: only the hands since then count.`),
   );
 }
 

@@ -13,7 +13,6 @@ The tables are computed once (about 15 s on two cores); they take 96 MB in the s
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import cached_arrays
 from counterplay.core.kernels.jit import ONE, index, jit
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.poki.strength import (
     N_TYPES,
@@ -226,18 +226,17 @@ def potentials(progress: ProgressCallback = no_progress) -> Potentials:
 def compute_potentials(threads: int = 1, progress: ProgressCallback = no_progress) -> Potentials:
     """Computes both tables."""
     tables = Potentials(*(np.zeros((N_EARLY, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = []
-        for size, first in ((3, 0), (4, SIZES[3])):
-            canonical, last = boards(size), first + SIZES[size]
-            hs, ppot = tables.hs[first:last], tables.ppot[first:last]
-            for low in range(0, SIZES[size], 128):
-                work, rows = new_potential_workspace(), (low, min(low + 128, SIZES[size]))
-                arguments = (canonical, HOLDING_CARDS, work, *rows, hs, ppot)
-                jobs.append(pool.submit(fill_potentials, *arguments))
-        for k, job in enumerate(jobs):
-            job.result()
-            progress((k + 1) / len(jobs), "Poki's tables")
+    rows = [(size, low) for size in (3, 4) for low in range(0, SIZES[size], 128)]
+
+    def fill(start: tuple[int, int]) -> None:
+        size, low = start
+        first = 0 if size == 3 else SIZES[3]
+        hs, ppot = (table[first : first + SIZES[size]] for table in tables)
+        high = min(low + 128, SIZES[size])
+        work = new_potential_workspace()
+        fill_potentials(boards(size), HOLDING_CARDS, work, low, high, hs, ppot)
+
+    map_in_threads(fill, rows, threads, lambda share: progress(share, "Poki's tables"))
     return tables
 
 

@@ -13,14 +13,14 @@ The table is built once and kept in the store (`core/base/store.py`) under its `
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.progress import ProgressCallback, no_progress, part
 from counterplay.core.base.store import Cached, Piece
-from counterplay.core.parallel.processes import cores
+from counterplay.core.parallel.jobs import in_parallel
 from counterplay.poker.abstraction import sparbot as abstraction
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.abstraction.sparbot import BUCKETS, N_BUCKETS
@@ -124,14 +124,16 @@ def solve_models(
         make_model(start, flop_prior(start.history, policies, chance, tremble), chance)
         for start in flop_starts()
     ]
-    with ThreadPoolExecutor(cores()) as pool:
-        jobs = {pool.submit(solve, model, target): model for model in models}
-        for done, _ in enumerate(as_completed(jobs), 2):
-            progress(done / 8, "post-flop models")
-    for job, model in jobs.items():
-        policies |= _all_rows(model, job.result())
-        solutions.append(job.result())
+    after = part(progress, 1 / 8, 1.0, "post-flop models")
+    found = in_parallel([partial(_solved, model, target) for model in models], after)
+    for model, solution in zip(models, found, strict=True):
+        policies |= _all_rows(model, solution)
+        solutions.append(solution)
     return policies, solutions
+
+
+def _solved(model: ThreeRoundModel, target: float, progress: ProgressCallback) -> ModelSolution:
+    return solve(model, target, progress=lambda share: progress(share, ""))
 
 
 def flop_starts() -> list[Betting]:

@@ -24,7 +24,6 @@ the solvers and exploitability of the core accept it.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from counterplay.core.forms.access import answers
 from counterplay.core.forms.sequence import Treeplex, payoff_gradient
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
@@ -77,11 +77,10 @@ def count_deals(
         count_pairs(cards, share, n_buckets, new_state(SEED, chunk), new_deal(), counts)
         return counts
 
-    with ThreadPoolExecutor(cores()) as pool:  # kernels release the interpreter lock
-        for done, part in enumerate(pool.map(count_chunk, range(CHUNKS)), 1):
-            for sums, more in zip(total, part, strict=True):
-                sums += more
-            progress(done / CHUNKS)
+    # kernels release the interpreter lock
+    for part in map_in_threads(count_chunk, range(CHUNKS), cores(), progress):
+        for sums, more in zip(total, part, strict=True):
+            sums += more
     swapped = np.arange(n_buckets**2).reshape(n_buckets, -1).T.ravel()
     first, step, won = total
     return PairCounts(
