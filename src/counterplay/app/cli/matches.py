@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from counterplay.poker.adaptive.player import Adaptive
 
 LEARN_EVERY = 1_000  # hands
-LEARN_ITERATIONS = 150_000  # of each seat at every update of the response
+LEARN_ITERATIONS = 150_000  # of each seat at the first response
 LEARNER_OPTIONS = ("iterations", "equilibrium", "known", "budget", "memory")
 NOBODY = "nobody"
 MOST_FINDINGS = 5  # printed
@@ -71,8 +71,8 @@ def match(
     iterations: Annotated[
         int | None,
         Option(
-            help=f"With --learn: iterations of each seat at every update of the response "
-            f"(default: {LEARN_ITERATIONS:,}).",
+            help=f"With --learn: iterations of each seat at the first response (default: "
+            f"{LEARN_ITERATIONS:,}); half at each update.",
             parser=integer,
         ),
     ] = None,
