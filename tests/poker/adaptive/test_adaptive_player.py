@@ -228,6 +228,16 @@ def test_a_bandit_needs_to_be_sure() -> None:
     assert choose(arms, 1)[0] == 0
 
 
+def test_noise_does_not_outvote_the_hypotheses() -> None:
+    """The same estimate from hands: above 0 by two standard deviations, and by many."""
+    rng = np.random.default_rng(1)
+    for gain, hands, plays in ((0.5, 1_000, 1), (-0.5, 1_000, 0), (-0.5, 20_000, 1)):
+        arms = [ArmStatistics(EQUILIBRIUM), ArmStatistics("one", gain, error=2.0)]
+        for x in rng.normal(1.0, 15.0, hands):
+            arms[1].add(x)
+        assert choose(arms, 0)[0] == plays
+
+
 def test_words() -> None:
     river = Deviation(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
     assert finding_text(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"

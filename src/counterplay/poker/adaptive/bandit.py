@@ -5,7 +5,8 @@ The gain of an arm is its payoff per hand above that of the equilibrium. Two est
 combined by their precision. The mean over what the opponent may be (`posterior.py`): low variance,
 biased where none of the hypotheses is right. Importance sampling over all hands since the arm
 exists (`OffPolicyEstimator`): unbiased, high variance. An arm is eligible when its gain is above 0
-by more than one standard deviation, and the best of these plays; the gain of the equilibrium is 0,
+by more than one standard deviation, or by three where the hypotheses deny it: the largest of many
+noisy estimates is soon above 0 by one. The best of these plays; the gain of the equilibrium is 0,
 so that it plays when no arm is eligible. Since every hand is evidence for every arm, there is no
 exploration.
 
@@ -53,7 +54,7 @@ from counterplay.poker.models.predict import (
 )
 
 PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # prior of the variance of importance sampling
-CAUTION = 1.0  # standard deviations
+CAUTION, DENIED = 1.0, 3.0  # standard deviations; where the mean of the hypotheses is a loss
 STAY = 0.03  # sb/h by which another arm must be better to replace the current one
 
 
@@ -92,11 +93,6 @@ class GainEstimate:
     gain: float
     error: float  # standard deviation
 
-    @property
-    def lower_bound(self) -> float:
-        """The gain minus `CAUTION` standard deviations."""
-        return self.gain - CAUTION * self.error
-
 
 def combined_gain(arm: ArmStatistics) -> GainEstimate:
     """Both estimates combined."""
@@ -111,11 +107,15 @@ def combined_gain(arm: ArmStatistics) -> GainEstimate:
 
 
 def choose(arms: list[ArmStatistics], playing: int) -> tuple[int, list[GainEstimate]]:
-    """The next arm, and the estimates of all: the best of those with a positive lower bound, else
+    """The next arm, and the estimates of all: the best of those that are surely above 0, else
     0, the equilibrium. `playing`: the current arm."""
     estimates = [GainEstimate(arms[0].name, 0.0, 0.0)]
     estimates += [combined_gain(arm) for arm in arms[1:]]
-    better = [k for k in range(1, len(arms)) if estimates[k].lower_bound > 0.0]
+    better = []
+    for k, (arm, one) in enumerate(zip(arms, estimates, strict=True)):
+        caution = CAUTION if arm.gain > 0.0 else DENIED
+        if k > 0 and one.gain > caution * one.error:
+            better.append(k)
     best = max(better, key=lambda k: estimates[k].gain, default=0)
     if playing in better and estimates[best].gain < estimates[playing].gain + STAY:
         best = playing
