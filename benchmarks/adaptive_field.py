@@ -1,6 +1,6 @@
 """The adaptive player against a field of weak opponents, in matches of 3,000 hands.
 
-python -m benchmarks.adaptive --field --seeds 10 --processes 16
+python -m benchmarks.adaptive --field --first-seed 200 --seeds 10 --processes 16
 
 The opponents are the types of `poker/adaptive/field.py`, as mistakes of the shipped strategy
 `safe` with its 100 buckets, and Poki. The player's own types are mistakes of its equilibrium with
@@ -195,6 +195,8 @@ def field_rows(found: FieldResults) -> list[tuple[Any, ...]]:
         won = found.clean["poki", WITHOUT].mean(axis=1)
         note = f"equilibrium {found.clean['poki', SAFE].mean():+.3f}"
         add("poki", "whole match, unknown", POKI, float(won.mean()), _half(won), note)
+    n = len(next(iter(found.clean.values())))
+    add("the field", "seeds", "", float(n), 0.0, f"{len(found.opponents)} opponents")
     slowest = max(found.thinking, key=lambda key: found.thinking[key])
     note = f"{slowest[0]}, {slowest[1]} his type"
     add("the field", "thinking, ms per hand", -THINKING, -found.thinking[slowest], 0.0, note)
