@@ -1,6 +1,6 @@
 """The adaptive player against a field of weak opponents, in matches of 3,000 hands.
 
-python -m benchmarks.adaptive --field --seeds 10 --processes 16
+python -m benchmarks.adaptive --field --first-seed 200 --seeds 10 --processes 16
 
 The opponents are the types of `poker/adaptive/field.py`, as mistakes of the shipped strategy
 `safe` with its 100 buckets, and Poki. The player's own types are mistakes of its equilibrium with
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,12 +27,14 @@ from counterplay.poker.adaptive.field import TILTS, TYPES, TiltingBot, TypeBot
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.adaptive.portfolio import GAME, MOST_MEMBERS, Portfolio, portfolio
 from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.holdem.bucket_pairs import matchups
 from counterplay.poker.match.deals import session_deals
-from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
+from counterplay.poker.match.luck_adjustment import ALL_FLOPS, HandLuckAdjustment
 from counterplay.poker.match.referee import PlayedHand, play_hands, start_bots
 from counterplay.poker.players import bot, find_strategy
 
 HANDS, EARLY = 3_000, 300
+WARM_UP = 100
 STRENGTH = 0.6  # none that the player knows
 BASE = "safe"
 WITH, WITHOUT, SAFE = "with", "without", "equilibrium"
@@ -52,23 +55,35 @@ class Piece(NamedTuple):
     path: Path
 
 
+@cache
+def _base() -> Any:
+    return strategy_bot(find_strategy(BASE), BASE)
+
+
 def opponent_of(name: str) -> Any:
     if name == "poki":
         return bot("poki")
-    base = strategy_bot(find_strategy(BASE), BASE)
-    return TiltingBot(base, STRENGTH) if name == TILTS else TypeBot(base, name, STRENGTH)
+    return TiltingBot(_base(), STRENGTH) if name == TILTS else TypeBot(_base(), name, STRENGTH)
+
+
+@cache
+def _every() -> Portfolio:
+    """All responses; read once by each process."""
+    return portfolio(members=None)
+
+
+@lru_cache(maxsize=2)
+def _known(without: str) -> Portfolio:
+    return (_every().without(without) if without else _every()).pruned(MOST_MEMBERS)
 
 
 def portfolio_for(opponent: str, player: str) -> Portfolio:
     """The portfolio with the type of an opponent, or chosen without it."""
-    every = portfolio(members=None)
-    if player == WITHOUT:
-        every = every.without("maniac" if opponent == TILTS else opponent)
-    return every.pruned(MOST_MEMBERS)
+    return _known(("maniac" if opponent == TILTS else opponent) if player == WITHOUT else "")
 
 
-def piece(work: Piece) -> None:
-    """Plays one match and writes its luck-adjusted winnings, hand by hand."""
+def play(work: Piece) -> dict[str, Any]:
+    """Plays one match; its luck-adjusted winnings, hand by hand, and what the player learnt."""
     foe = opponent_of(work.opponent)
     known = portfolio_for(work.opponent, WITH if work.player == SAFE else work.player)
     me: Any = strategy_bot(known.equilibrium, SAFE)
@@ -76,7 +91,7 @@ def piece(work: Piece) -> None:
         me = Adaptive(portfolio=known, seed=work.seed)
     deals = session_deals(work.seed, 0, work.hands, work.hands)
     start_bots((me, foe), deals.start_seeds)
-    luck, clean = HandLuckAdjustment(known.game, foe), np.empty(work.hands)
+    luck, clean = HandLuckAdjustment(known.game, foe, ALL_FLOPS), np.empty(work.hands)
     played: list[str] = []
 
     def keep(hand: PlayedHand) -> None:
@@ -85,12 +100,20 @@ def piece(work: Piece) -> None:
         clean[len(played)] = luck.adjusted(strategy, hand.dealer, hand.cards, hand.end, won)
         played.append(SAFE if work.player == SAFE else me.tracker.names[me._arm])
 
+    clocks = time.process_time(), time.perf_counter()
     raw = play_hands((me, foe), deals, on_hand=keep)
     facts: dict[str, Any] = {"raw": raw, "clean": clean, "played": np.array(played)}
-    if work.player != SAFE:
-        facts["thinking"] = me.standing().thinking
+    if work.player != SAFE:  # processor time: of the whole match, by the share of the time
+        spent, took = time.process_time() - clocks[0], time.perf_counter() - clocks[1]
+        facts["thinking"] = me.standing().thinking * spent / took
         facts["changes"] = np.array(me.tracker.changes, dtype=np.int64)
         facts["likely"] = np.array([f"{name} {x:.2f}" for name, x in me.tracker.likely[:3]])
+    return facts
+
+
+def piece(work: Piece) -> None:
+    """Plays one match and writes its file."""
+    facts = play(work)
     work.path.parent.mkdir(parents=True, exist_ok=True)
     part = work.path.with_name(f"{work.path.stem}.part.npz")
     np.savez_compressed(part, **facts)
@@ -172,6 +195,8 @@ def field_rows(found: FieldResults) -> list[tuple[Any, ...]]:
         won = found.clean["poki", WITHOUT].mean(axis=1)
         note = f"equilibrium {found.clean['poki', SAFE].mean():+.3f}"
         add("poki", "whole match, unknown", POKI, float(won.mean()), _half(won), note)
+    n = len(next(iter(found.clean.values())))
+    add("the field", "seeds", "", float(n), 0.0, f"{len(found.opponents)} opponents")
     slowest = max(found.thinking, key=lambda key: found.thinking[key])
     note = f"{slowest[0]}, {slowest[1]} his type"
     add("the field", "thinking, ms per hand", -THINKING, -found.thinking[slowest], 0.0, note)
@@ -194,10 +219,12 @@ def main(options: Any) -> None:
     started = time.time()
     if missing:
         portfolio(members=None, progress=lambda share, what: print(f"{share:4.0%} {what}"))
-        load(GAME).rules.form()
+        game = load(GAME)
         opponent_of(opponents[0])  # tables are there before processes share the work
+        matchups(game.rules.abstraction, game.form.cards, whole=True)
         print(f"portfolio after {time.time() - started:.0f} s", flush=True)
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
+    short = Piece("maniac", WITH, 0, WARM_UP, Path())  # compiles the kernels of every process
+    with multiprocessing.get_context("spawn").Pool(options.processes, play, (short,)) as pool:
         for k, _ in enumerate(pool.imap_unordered(piece, missing), 1):
             print(f"{k} of {len(missing)} after {time.time() - started:.0f} s", flush=True)
     rows = field_rows(FieldResults(work))

@@ -29,6 +29,41 @@ def adaptive_table() -> str:
     return table(["against", "what", "must be", "measured", "reached", "remark"], lines)
 
 
+def field_table() -> str:
+    """What the adaptive player wins from the field of weak opponents in 3,000 hands."""
+    lines = []
+    for row in _rows("adaptive_field"):
+        mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
+        sign = -1.0 if row["claim"].startswith("thinking") else 1.0  # in the file as what is left
+        bound = f"at {'most' if sign < 0 else 'least'} {sign * float(must):g}" if must else ""
+        shape = ".3g" if (must and abs(float(must)) > 1) or row["claim"] == "seeds" else "+.3f"
+        measured = f"{sign * mean:{shape}}"
+        measured += f" ± {half:.3f}" if 0 < half < 100 else ""
+        lines.append([row["against"], row["claim"], bound, measured, row["reached"], row["remark"]])
+    return table(["against", "what", "must be", "measured", "reached", "remark"], lines)
+
+
+def statements_table() -> str:
+    """How often a leak is named, and something false is said."""
+    entries = _rows("statements")
+    return table(
+        ["leak", "matches", "named", "after hands, median", "statements", "nothing false"],
+        [list(row.values()) for row in entries],
+    )
+
+
+def rules_table() -> str:
+    """Players by rules, who do not change."""
+    lines = []
+    for row in _rows("rules"):
+        won, half, offline = (float(row[name]) for name in ("won", "half_interval", "offline"))
+        of = f"{won / offline:.0%}"
+        lines.append(
+            [row["player"], row["alarms"], f"{won:+.2f} ± {half:.2f}", f"{offline:+.2f}", of]
+        )
+    return table(["player", "alarms", "won", "offline", "of that"], lines)
+
+
 def luck_table() -> str:
     """Standard errors with the luck in and out."""
     lines = [
@@ -78,6 +113,9 @@ def browser_table() -> str:
 
 PLAY = {
     "adaptive": adaptive_table,
+    "adaptive-field": field_table,
+    "statements": statements_table,
+    "rules": rules_table,
     "luck": luck_table,
     "safe": safe_table,
     "acpc": acpc_table,

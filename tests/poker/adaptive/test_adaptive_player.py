@@ -228,6 +228,13 @@ def test_a_bandit_needs_to_be_sure() -> None:
     assert choose(arms, 1)[0] == 0
 
 
+def test_noise_does_not_outvote_the_hypotheses() -> None:
+    """The same mean over hands: above 0 by two standard deviations, and by many."""
+    for gain, hands, plays in ((0.5, 1_000.0, 1), (-0.5, 1_000.0, 0), (-0.5, 20_000.0, 1)):
+        one = ArmStatistics("one", gain, 2.0, hands, 1.0, hands * 15.0**2)
+        assert choose([ArmStatistics(EQUILIBRIUM), one], 0)[0] == plays
+
+
 def test_words() -> None:
     river = Deviation(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
     assert finding_text(river) == "folds the river to a bet 61% ± 5% (95%), an equilibrium 34%"

@@ -1,5 +1,5 @@
-"""The adaptive player against a player by rules, who does not change: no alarm, and most of what
-the offline way wins. The others of `rule_bots.py` take some minutes each."""
+"""The adaptive player against players by rules, who do not change: no alarm, and most of what the
+offline way wins. `python -m benchmarks.statements --rules` plays all of them in full."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from support.arena import holdem
-from support.rule_bots import rule_bot
+from support.rule_bots import RULES, rule_bot
 
 import counterplay as cp
+from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
@@ -48,3 +50,32 @@ def test_no_alarm_and_most_of_the_offline_winnings(name: str, tmp_path: Path) ->
     assert me.standing().changes == ()
     noise = 2.0 * won.std() / len(won) ** 0.5
     assert won.mean() + noise >= 0.7 * offline(name, tmp_path / "hands.parquet")
+
+
+class Watcher(Bot):
+    """Plays the equilibrium, and looks for a change of the opponent."""
+
+    name = "watcher"
+
+    def __init__(self) -> None:
+        self._bot = strategy_bot(equilibrium())
+        self.tracker = cp.Adaptive(portfolio=cp.Portfolio(holdem(), equilibrium(), ())).tracker
+        self.alarms = 0
+
+    def seed(self, seed: int) -> None:
+        self._bot.seed(seed)
+
+    def act(self, view: View) -> str:
+        return self._bot.act(view)
+
+    def end_hand(self, ending: Ending) -> None:
+        self.alarms += self.tracker.update(ending, self.tracker.mix) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
+def test_no_player_by_rules_seems_to_change(name: str) -> None:
+    watcher, foe = Watcher(), rule_bot(name)
+    start_bots((watcher, foe), (1, 2))
+    play_hands((watcher, foe), session_deals(2, 0, HANDS, HANDS))
+    assert watcher.alarms == 0

@@ -52,7 +52,7 @@ def play(
     iterations: Annotated[
         int,
         Option(
-            help="Adaptive: iterations of each seat at every update of the response.",
+            help="Adaptive: iterations of each seat at the first response; half at each update.",
             parser=integer,
         ),
     ] = 150_000,

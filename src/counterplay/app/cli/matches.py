@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from counterplay.core.forms.game import Game
     from counterplay.core.match.result import MatchResult
 
-LEARN_ITERATIONS = 150_000  # of each seat at every update of the response
+LEARN_ITERATIONS = 150_000  # of each seat at the first response
 LEARNER_OPTIONS = ("iterations", "equilibrium", "known", "budget", "memory")
 
 
@@ -63,8 +63,8 @@ def match(
     iterations: Annotated[
         int | None,
         Option(
-            help=f"With --learn: iterations of each seat at every update of the response "
-            f"(default: {LEARN_ITERATIONS:,}).",
+            help=f"With --learn: iterations of each seat at the first response (default: "
+            f"{LEARN_ITERATIONS:,}); half at each update.",
             parser=integer,
         ),
     ] = None,

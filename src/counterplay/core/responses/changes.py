@@ -35,28 +35,30 @@ class Stream:
     def __init__(self, categories: int) -> None:
         self.counts = np.zeros(categories)
         self._before = np.zeros((0, categories))  # counts at each candidate τ
+        self._fixed = np.zeros((0, 2))  # log KT of these, and -log w_τ
         self._first: list[int] = []  # the hand of the first observation after it
         self.log_e, self.since = 0.0, 0
 
     def add(self, hand: int, category: int) -> None:
         """Adds an observation; updates log E and the most likely hand of a change, `since`."""
         if self.counts.any():
+            t = self.counts.sum() + 1.0
+            fixed = log_mixture(self.counts), np.log(_TOTAL * t * np.log(t) ** 2)
             self._before = np.vstack([self._before, self.counts])
+            self._fixed = np.vstack([self._fixed, fixed])
             self._first.append(hand)
         self.counts[category] += 1.0
         if not self._first:
             return
         n = self.counts.sum()
-        t = self._before.sum(axis=1) + 1.0
-        terms = log_mixture(self._before) + log_mixture(self.counts - self._before)
-        terms -= np.log(_TOTAL * t * np.log(t) ** 2) + float(
-            xlogy(self.counts, self.counts / n).sum()
-        )
+        terms = self._fixed[:, 0] + log_mixture(self.counts - self._before)
+        terms -= self._fixed[:, 1] + float(xlogy(self.counts, self.counts / n).sum())
         best = int(terms.argmax())
         self.log_e, self.since = float(np.logaddexp.reduce(terms)), self._first[best]
         if len(self._first) > CANDIDATES:
             keep = np.r_[0 : CANDIDATES // 2 : 2, CANDIDATES // 2 : len(self._first)]
-            self._before, self._first = self._before[keep], [self._first[k] for k in keep]
+            self._before, self._fixed = self._before[keep], self._fixed[keep]
+            self._first = [self._first[k] for k in keep]
 
 
 def log_mixture(counts: np.ndarray) -> np.ndarray:

@@ -5,7 +5,8 @@ The gain of an arm is its payoff per hand above that of the equilibrium. Two est
 combined by their precision. The mean over what the opponent may be (`posterior.py`): low variance,
 biased where none of the hypotheses is right. Importance sampling over all hands since the arm
 exists (`OffPolicyEstimator`): unbiased, high variance. An arm is eligible when its gain is above 0
-by more than one standard deviation, and the best of these plays; the gain of the equilibrium is 0,
+by more than one standard deviation, or by three where the hypotheses deny it: the largest of many
+noisy estimates is soon above 0 by one. The best of these plays; the gain of the equilibrium is 0,
 so that it plays when no arm is eligible. Since every hand is evidence for every arm, there is no
 exploration.
 
@@ -49,10 +50,11 @@ from counterplay.poker.models.predict import (
     remove_card,
     reset_ranges,
     strategy_stack,
+    take_action,
 )
 
 PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # prior of the variance of importance sampling
-CAUTION = 1.0  # standard deviations
+CAUTION, DENIED = 1.0, 3.0  # standard deviations; where the mean of the hypotheses is a loss
 STAY = 0.03  # sb/h by which another arm must be better to replace the current one
 
 
@@ -91,11 +93,6 @@ class GainEstimate:
     gain: float
     error: float  # standard deviation
 
-    @property
-    def lower_bound(self) -> float:
-        """The gain minus `CAUTION` standard deviations."""
-        return self.gain - CAUTION * self.error
-
 
 def combined_gain(arm: ArmStatistics) -> GainEstimate:
     """Both estimates combined."""
@@ -110,11 +107,15 @@ def combined_gain(arm: ArmStatistics) -> GainEstimate:
 
 
 def choose(arms: list[ArmStatistics], playing: int) -> tuple[int, list[GainEstimate]]:
-    """The next arm, and the estimates of all: the best of those with a positive lower bound, else
+    """The next arm, and the estimates of all: the best of those that are surely above 0, else
     0, the equilibrium. `playing`: the current arm."""
     estimates = [GainEstimate(arms[0].name, 0.0, 0.0)]
     estimates += [combined_gain(arm) for arm in arms[1:]]
-    better = [k for k in range(1, len(arms)) if estimates[k].lower_bound > 0.0]
+    better = []
+    for k, (arm, one) in enumerate(zip(arms, estimates, strict=True)):
+        caution = CAUTION if arm.gain > 0.0 else DENIED
+        if k > 0 and one.gain > caution * one.error:
+            better.append(k)
     best = max(better, key=lambda k: estimates[k].gain, default=0)
     if playing in better and estimates[best].gain < estimates[playing].gain + STAY:
         best = playing
@@ -125,9 +126,9 @@ def choose(arms: list[ArmStatistics], playing: int) -> tuple[int, list[GainEstim
 def _total(ranges: RangeWorkspace, mix: np.ndarray) -> float:
     """Σ_x π(x)."""
     total = 0.0
-    for h in range(index(N_HOLDINGS)):
+    for b in range(index(len(ranges.mass))):
         for k in range(index(len(mix))):
-            total += mix[k] * ranges.weight[h, k]
+            total += mix[k] * ranges.mass[b, k]
     return total
 
 
@@ -159,10 +160,9 @@ def estimate_hand(
     `board`: int64[5], NOT_SHOWN for cards not dealt; `shown`: the opponent's cards or NOT_SHOWN;
     `stake`: our payoff if the opponent folded, or the stake of the showdown.
     """
-    n, holdings = index(len(mix)), index(N_HOLDINGS)
+    n, buckets = index(len(mix)), index(len(ranges.mass))
     reset_ranges(ranges, board)
-    for k in range(n):
-        out[k] = 0.0
+    out[:] = 0.0
     known = shown[ZERO] != NO_CARD
     if known:
         remove_card(ranges, shown[ZERO])
@@ -173,36 +173,32 @@ def estimate_hand(
         node, action = index(line.node[d]), index(line.action[d])
         if line.cost[d] == line.cost[d]:  # not NaN: folding is legal
             scale = -line.cost[d] / _total(ranges, mix)
-            for h in range(holdings):
-                row = index(row_of(strategy_stack.first_row, node, ranges.bucket[h]))
+            for b in range(index(strategy_stack.buckets[index(street)])):
+                row = index(row_of(strategy_stack.first_row, node, np.int64(b)))
                 for k in range(n):
-                    out[k] += scale * ranges.weight[h, k] * strategy_stack.policy[row, ZERO, k]
+                    out[k] += scale * ranges.mass[b, k] * strategy_stack.policy[row, ZERO, k]
             if action == ZERO:
                 return
-        for h in range(holdings):
-            row = index(row_of(strategy_stack.first_row, node, ranges.bucket[h]))
-            for k in range(n):
-                ranges.weight[h, k] *= strategy_stack.policy[row, action, k]
+        take_action(strategy_stack, ranges, street, node, action, 0.0)
     dealt = 0
     for s in range(1, 4):
         dealt = s if board[index(1 + s)] != NO_CARD else dealt
     deal_streets(strategy_stack, ranges, street, dealt)
     total = _total(ranges, mix)
     if not known:
-        for h in range(holdings):
+        for b in range(buckets):
             for k in range(n):
-                out[k] += stake * ranges.weight[h, k] / total
+                out[k] += stake * ranges.mass[b, k] / total
         return
     theirs = _strength(ranges, shown[ZERO], shown[ONE])
-    for h in range(holdings):
-        reached = False
+    for h in range(index(N_HOLDINGS)):
+        if not ranges.live[h]:
+            continue
+        ours = _strength(ranges, ranges.holdings[h, ZERO], ranges.holdings[h, ONE])
+        won = stake * ((1 if ours > theirs else 0) - (1 if ours < theirs else 0)) / total
+        bucket = index(ranges.bucket[h])
         for k in range(n):
-            reached = reached or ranges.weight[h, k] > 0.0
-        if reached:
-            ours = _strength(ranges, ranges.holdings[h, ZERO], ranges.holdings[h, ONE])
-            won = stake * ((1 if ours > theirs else 0) - (1 if ours < theirs else 0)) / total
-            for k in range(n):
-                out[k] += won * ranges.weight[h, k]
+            out[k] += won * ranges.weight[h, k] * ranges.factor[bucket, k]
 
 
 class OffPolicyEstimator:
@@ -211,7 +207,7 @@ class OffPolicyEstimator:
     def __init__(self, game: Game, strategies: list[Strategy]) -> None:
         self._panel, self._k = strategy_stack(game, strategies), len(strategies)
         self._betting = game.rules.betting
-        self._weighing = new_range_workspace(self._k)
+        self._weighing = new_range_workspace(self._panel)
 
     def estimate(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
         """float64[k]: the estimated payoff of each strategy; `mix`: the probability with which each

@@ -13,7 +13,7 @@ strength, from 0 to 1.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,7 @@ class TypeBot(Bot):
         self.name, self._base = type_name(name, strength), base
         self.betting, self._moves, self._strength = base.betting, moves_of(name), strength
         self._rng = np.random.default_rng(0)
+        self._after: dict[Any, list[list[float]]] = {}  # each action's shares after the moves
 
     def start(self, seed: int) -> None:
         self.seed(seed)
@@ -134,11 +135,19 @@ class TypeBot(Bot):
     def shares(self, view: View) -> dict[str, float]:
         """The probability of each legal action."""
         shares = self._base.shares(view)
-        taken = np.array([[shares.get(action, 0.0) for action in ACTIONS]])
-        legal = np.array([[action in shares for action in ACTIONS]])
-        at = np.array([view.betting.round]), np.array([_level(view)])
-        moved = apply_moves(self._moves, self._strength, taken, legal, *at)[0].tolist()
-        return {action: moved[k] for k, action in enumerate(ACTIONS) if action in shares}
+        key = view.betting.round, _level(view), tuple(shares)
+        if key not in self._after:
+            street, level = np.full(len(ACTIONS), key[0]), np.full(len(ACTIONS), key[1])
+            legal = np.array([[action in shares for action in ACTIONS]] * len(ACTIONS))
+            certain = np.eye(len(ACTIONS))
+            after = apply_moves(self._moves, self._strength, certain, legal, street, level)
+            self._after[key] = after.T.tolist()
+        taken = [shares.get(action, 0.0) for action in ACTIONS]
+        return {
+            action: sum(x * share for x, share in zip(taken, row, strict=True))
+            for action, row in zip(ACTIONS, self._after[key], strict=True)
+            if action in shares
+        }
 
     def act(self, view: View) -> str:
         shares = self.shares(view)

@@ -54,7 +54,7 @@ BUDGET = 500.0  # small bets
 P_MAX = 0.9
 EVERY = 1_000  # hands
 CHOOSE_EVERY = 25  # hands between two choices of the arm
-ITERATIONS = 150_000  # of the learnt response for each seat, at every update
+ITERATIONS = 150_000  # of the first learnt response, for each seat
 LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
 MOST_LIKELY = 3  # hypotheses in its state
 STREAM = 0x41646170  # of random numbers, separate from those of the arms
@@ -73,8 +73,9 @@ class Adaptive(Bot):
     `portfolio`: a `Portfolio`, or names of known players for `cp.portfolio`; made on first use and
     cached. `budget`: small bets that deviating from the equilibrium may cost. `p_max`: the largest
     trust in a model. `every`: hands between two updates, with `iterations` of the response for each
-    seat, for at most `seconds`. `probing`: share of hands played without ever folding, to see more
-    cards. `memory`: hands of an earlier match (`save`), known from the start.
+    seat (half as many where it continues from an earlier one), for at most `seconds`. `probing`:
+    share of hands played without ever folding, to see more cards. `memory`: hands of an earlier
+    match (`save`), known from the start.
 
     `learner`: start from a uniform strategy, as in Figure 8, without a portfolio. After each
     `every` hands (with 0 only by a call of `learn`) a model is learnt from all of them, and the

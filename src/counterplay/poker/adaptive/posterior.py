@@ -18,7 +18,7 @@ few hands leave open. A constant is added to both.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 POWER = 0.5  # η
 EQUILIBRIUM_SHARE, LEARNT_SHARE = 0.5, 0.1  # prior weights; the known players share the rest
@@ -38,9 +38,10 @@ class OpponentPosterior:
 
     def add(self, known: np.ndarray, learnt: np.ndarray | None) -> None:
         """Adds the log likelihoods of a hand: float64[1 + players], and of the learnt models."""
-        before = logsumexp(self._known)
+        before = np.logaddexp.reduce(self._known)
         self._known += POWER * known
-        self._learnt += (logsumexp(self._known) - before) if learnt is None else POWER * learnt
+        after = np.logaddexp.reduce(self._known)
+        self._learnt += after - before if learnt is None else POWER * learnt
 
     def learnt_from(self, hands: int | None) -> None:
         """Says from how many hands the models were learnt; None: there are none."""

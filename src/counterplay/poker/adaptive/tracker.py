@@ -62,6 +62,7 @@ from counterplay.poker.models.tilted import N_KINDS, SHAPES, Deviation, Evidence
 OPPONENT = "opponent"  # name of the opponent in hand records
 EARLY = (60, 125, 250, 500, 750)  # hands of additional updates
 EXPLAINS = 0.4  # the most that a known player leaves unexplained who is tilted to be the model
+FURTHER = 2  # the share of the iterations that a response gets which continues from an earlier one
 LIKELY = 0.02  # least probability of a hypothesis that the learnt response is evaluated against
 
 
@@ -72,7 +73,7 @@ class TrackerOptions:
     budget: float
     p_max: float
     every: int  # hands between two updates
-    iterations: int
+    iterations: int  # of the first response, for each seat
     seconds: float | None  # of training the response at an update
     probing: float
     seed: int
@@ -262,12 +263,15 @@ class OpponentTracker:
         self, prior: Strategy, seen: Observations, evidence: Evidence
     ) -> tuple[Strategy, tuple[Strategy, ...]]:
         """Learns the model and trains the response to it; returns it, and those of all shapes."""
+        iterations = self.options.iterations
         if self._tilted is None:
             self._tilted = TiltedResponse(prior, self.options.seed, self.options.p_max)
+        else:
+            iterations //= FURTHER
         sure = float(self.posterior.weights[self.prior]) if self.prior else None
         best = SHAPES[int(self.fit.argmax())]
         self._tilted.learn(seen, prior, evidence, best, sure)
-        self.response = self._tilted.train(self.options.iterations, self.options.seconds)
+        self.response = self._tilted.train(iterations, self.options.seconds)
         shapes = tuple(self._tilted.shapes[shape].strategy for shape in SHAPES)
         return self._tilted.model.strategy, shapes
 

@@ -58,6 +58,7 @@ class PairChance(NamedTuple):
 
     first: np.ndarray  # float64[b²]: distribution before the flop
     step: np.ndarray  # float64[3, b², b²]: transition probabilities from each street to the next
+    back: np.ndarray  # float64[3, b², b²]: the same, transposed
     showdown: np.ndarray  # float64[b²]: expected win of player 1 at a showdown, from -1 to 1
     buckets: int
 
@@ -107,7 +108,8 @@ def _estimate_chain(abstraction: CardAbstraction, cards: Any) -> PairChance:
     guess = np.sign(one - two)  # for pairs without a showdown in the sample
     shown = counts.step[-1].sum(axis=0)
     win = np.where(shown > 0, counts.won[-1] / np.maximum(shown, 1), guess)
-    return PairChance(counts.first / counts.first.sum(), step, win, b)
+    back = np.ascontiguousarray(step.transpose(0, 2, 1))
+    return PairChance(counts.first / counts.first.sum(), step, back, win, b)
 
 
 def can_pair(game: Game) -> bool:
@@ -138,6 +140,17 @@ def pair_chance(game: Game) -> PairChance:
 _CHAINS: dict[CardAbstraction, PairChance] = {}
 
 
+@jit(inner=True)
+def mean_over_cards(chance: PairChance, street: int, at: np.ndarray, before: np.ndarray) -> None:
+    """Fills `before` (float64[b²]) with the mean of `at`, values for each pair of a street, for
+    each pair of the street before. A loop over the latter inside is one of vector instructions."""
+    pairs, back = index(len(at)), chance.back[index(street - 1)]
+    before[:] = 0.0
+    for q in range(pairs):
+        for p in range(pairs):
+            before[p] += back[q, p] * at[q]
+
+
 @jit
 def fill_values(
     nodes: PublicNodes,
@@ -147,48 +160,44 @@ def fill_values(
     one: np.ndarray,
     two: np.ndarray,
     chance: PairChance,
+    folds: float,
     value: np.ndarray,
     before: np.ndarray,
-    shown: np.ndarray,
+    work: np.ndarray,
 ) -> None:
     """Fills `value` (float64[n, b²]) with the expected win of player 1 at each public node for each
-    pair of buckets, `before` (the same shape) with that at the first node of a street for each pair
-    of the street before, and `shown` with the expected stake of showdowns, on the last street.
-    `starts_street`: bool[n]: the first node of its street. `one`, `two`: policies by slot."""
+    pair of buckets, and `before` (the same shape) with that at the first node of a street for each
+    pair of the street before. They may be one array. `starts_street`: bool[n]: the first node of
+    its street. `one`, `two`: policies by slot; `folds`: what a fold wins, in stakes; `work`:
+    float64[b²]."""
     b = index(chance.buckets)
-    pairs = b * b
     node = index(len(nodes.player))
     while node > ZERO:
         node -= ONE
-        player = nodes.player[node]
+        player, stake = nodes.player[node], nodes.stake[node]
         low, high = index(nodes.first_child[node]), index(nodes.first_child[node + ONE])
         if player < 0:
-            folded = nodes.folded[node]
-            for p in range(pairs):
-                won = chance.showdown[p] if folded == NO_FOLD else (-1.0 if folded == 0 else 1.0)
-                value[node, p] = nodes.stake[node] * won
-                shown[node, p] = nodes.stake[node] if folded == NO_FOLD else 0.0
+            if nodes.folded[node] == NO_FOLD:
+                for p in range(b * b):
+                    value[node, p] = stake * chance.showdown[p]
+            else:
+                value[node] = folds * (-stake if nodes.folded[node] == 0 else stake)
             continue
-        for p in range(pairs):
-            bucket = p // b if player == 0 else p % b
-            row = index(row_of(first_row, node, np.int64(bucket)))
-            slot = index(first[row])
-            total, stake = 0.0, 0.0
-            for c in range(low, high):
-                share = one[slot + c - low] if player == 0 else two[slot + c - low]
-                new = nodes.player[c] >= 0 and nodes.street[c] != nodes.street[node]
-                total += share * (before[c, p] if new else value[c, p])
-                stake += share * (0.0 if new else shown[c, p])
-            value[node, p] = total
-            shown[node, p] = stake
-        street = nodes.street[node]
-        if street > 0 and starts_street[node]:
-            step = chance.step[index(street - 1)]
-            for p in range(pairs):
-                total = 0.0
-                for q in range(pairs):
-                    total += step[p, q] * value[node, q]
-                before[node, p] = total
+        value[node] = 0.0
+        for c in range(low, high):
+            new = nodes.player[c] >= 0 and nodes.street[c] != nodes.street[node]
+            after = before[c] if new else value[c]
+            for k in range(b):
+                slot = index(first[index(row_of(first_row, node, np.int64(k)))]) + c - low
+                work[k] = one[slot] if player == 0 else two[slot]
+            for i in range(b):
+                for j in range(b):
+                    share = work[i] if player == 0 else work[j]
+                    value[node, i * b + j] += share * after[i * b + j]
+        if nodes.street[node] > 0 and starts_street[node]:
+            mean_over_cards(chance, nodes.street[node], value[node], work)
+            for p in range(b * b):
+                before[node, p] = work[p]
 
 
 class PairValues(NamedTuple):
@@ -208,21 +217,39 @@ class PairValues(NamedTuple):
 def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
     """Returns the values of two strategies. `one`, `two`: probabilities by slot of player 1 and
     player 2, each a whole profile."""
-    chance = pair_chance(game)
-    form, pairs = game.form, chance.buckets**2
-    value = np.zeros((form.n_nodes, pairs))
-    before, shown = np.zeros((form.n_nodes, pairs)), np.zeros((form.n_nodes, pairs))
-    street = form.nodes.street
-    starts = street != street[game.rules.tree.parent]
-    policies = form.first_row, form.first, one, two
-    fill_values(form.nodes, starts, *policies, chance, value, before, shown)
+    chance, shape = pair_chance(game), (game.form.n_nodes, pair_chance(game).buckets ** 2)
+    value, before, shown = np.empty(shape), np.zeros(shape), np.empty(shape)
+    stakes = chance._replace(showdown=np.ones(shape[1]))
+    _fill_values(game, one, two, stakes, shown, before, folds=0.0, streets=False)
+    _fill_values(game, one, two, chance, value, before)
     return PairValues(value, before, shown, chance)
+
+
+def _fill_values(
+    game: Game,
+    one: np.ndarray,
+    two: np.ndarray,
+    chance: PairChance,
+    value: np.ndarray,
+    before: np.ndarray,
+    folds: float = 1.0,
+    streets: bool = True,
+) -> None:
+    """`fill_values`; without `streets` nothing is added to `before`."""
+    form, street, work = game.form, game.form.nodes.street, np.empty(chance.buckets**2)
+    starts = (street != street[game.rules.tree.parent]) & streets
+    policies = form.first_row, form.first, one, two
+    fill_values(form.nodes, starts, *policies, chance, folds, value, before, work)
 
 
 def value_against(game: Game, own: np.ndarray, other: np.ndarray) -> float:
     """Returns the approximate win per hand against another strategy, a mean over both seats."""
-    one, two = pair_values(game, own, other), pair_values(game, other, own)
-    return 0.5 * (one.game_value - two.game_value)
+    chance = pair_chance(game)
+    value, won = np.empty((game.form.n_nodes, chance.buckets**2)), []
+    for one, two in ((own, other), (other, own)):
+        _fill_values(game, one, two, chance, value, value)
+        won.append(float(chance.first @ value[0]))
+    return 0.5 * (won[0] - won[1])
 
 
 class Matchups(NamedTuple):

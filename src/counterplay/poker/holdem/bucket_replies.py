@@ -14,7 +14,7 @@ import numpy as np
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
-from counterplay.poker.holdem.bucket_pairs import PairChance, pair_chance
+from counterplay.poker.holdem.bucket_pairs import PairChance, mean_over_cards, pair_chance
 
 
 @jit
@@ -110,12 +110,7 @@ def fill_replies(
                 value[node, p] = total
         street = nodes.street[node]
         if street > 0 and starts_street[node]:
-            step = chance.step[index(street - 1)]
-            for p in range(pairs):
-                total = 0.0
-                for q in range(pairs):
-                    total += step[p, q] * value[node, q]
-                before[node, p] = total
+            mean_over_cards(chance, street, value[node], before[node])
 
 
 def reply_value(game: Game, own: np.ndarray) -> float:

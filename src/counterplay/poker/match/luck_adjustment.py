@@ -11,6 +11,7 @@ imaginary observations."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -283,7 +284,8 @@ class HoldemLuckAdjustment:
         view, one, two = _value_players(game, a, b)
         blank = strategy_table(simple_strategy("always-call", view))
         self._a, self._b = (blank if table is None else table for table in tables)
-        sides = [pair_values(view, *pair) for pair in ((one, two), (two, one))]
+        side = pair_values(view, one, two)
+        sides = [side, side if one is two else pair_values(view, two, one)]
         first = exact_first(view)
         self._values = PlayerValues(
             np.stack([side.value for side in sides]),
@@ -360,6 +362,7 @@ def _has_pairs(game: Game) -> bool:
     return can_pair(game) and min(game.rules.abstraction.counts) > 1
 
 
+@lru_cache(maxsize=2)
 def exact_first(view: Game) -> np.ndarray:
     """float64[b²]: the exact probability of each pair of buckets before the flop."""
     bucket = view.rules.buckets.preflop.astype(np.int64)

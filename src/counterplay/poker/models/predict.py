@@ -32,15 +32,21 @@ class StrategyStack(NamedTuple):
     """k strategies of one hold'em game as one array of r rows."""
 
     cards: Any
+    buckets: np.ndarray  # int64[4]: of each street
     first_row: np.ndarray  # int32[n]
     policy: np.ndarray  # float64[r, 3, k]
 
 
 class RangeWorkspace(NamedTuple):
-    """The range of one seat under each of k strategies."""
+    """The range of one seat under each of k strategies. Actions depend on a holding by its bucket
+    alone: within a street they change `factor` and `mass`, m buckets at most, and `weight` only
+    when the next street is dealt."""
 
-    weight: np.ndarray  # float64[1326, k]: reach probability of each holding
+    weight: np.ndarray  # float64[1326, k]: reach probability of each holding, at the street's start
+    factor: np.ndarray  # float64[m, k]: probability of the street's own actions so far
+    mass: np.ndarray  # float64[m, k]: the sum of weight · factor over the holdings of a bucket
     bucket: np.ndarray  # int64[1326]
+    live: np.ndarray  # bool[1326]: whether no card of a holding is known to be elsewhere
     holdings: np.ndarray  # int64[1326, 2]
     chance: Deal
 
@@ -53,13 +59,18 @@ def strategy_stack(game: Game, strategies: list[Strategy]) -> StrategyStack:
             raise BadStrategy("a strategy for one seat cannot be weighed; respond in both seats")
     tables = [strategy_table(strategy) for strategy in strategies]
     policy = np.ascontiguousarray(np.stack([table.policy for table in tables], axis=2))
-    return StrategyStack(tables[0].cards, tables[0].first_row, policy)
+    counts = np.array(game.rules.abstraction.counts, dtype=np.int64)
+    return StrategyStack(tables[0].cards, counts, tables[0].first_row, policy)
 
 
-def new_range_workspace(k: int) -> RangeWorkspace:
+def new_range_workspace(stack: StrategyStack) -> RangeWorkspace:
+    k, m = stack.policy.shape[2], int(stack.buckets.max())
     return RangeWorkspace(
         np.zeros((N_HOLDINGS, k)),
+        np.zeros((m, k)),
+        np.zeros((m, k)),
         np.zeros(N_HOLDINGS, dtype=np.int64),
+        np.zeros(N_HOLDINGS, dtype=np.bool_),
         HOLDING_CARDS.astype(np.int64),
         new_deal(),
     )
@@ -74,11 +85,10 @@ def padded_board(board: tuple[int, ...]) -> np.ndarray:
 
 @jit(inner=True)
 def remove_card(ranges: RangeWorkspace, card: int) -> None:
-    """Card removal: holdings with this card get weight 0."""
+    """Card removal, before the next street is dealt."""
     for h in range(index(N_HOLDINGS)):
         if ranges.holdings[h, ZERO] == card or ranges.holdings[h, ONE] == card:
-            for k in range(index(ranges.weight.shape[1])):
-                ranges.weight[h, k] = 0.0
+            ranges.live[h] = False
 
 
 @jit(inner=True)
@@ -86,25 +96,35 @@ def reset_ranges(ranges: RangeWorkspace, board: np.ndarray) -> None:
     """Makes the ranges uniform, before card removal."""
     for j in range(index(5)):
         ranges.chance.deck[index(FIRST_OF_BOARD) + j] = board[j]
-    for h in range(index(N_HOLDINGS)):
-        for k in range(index(ranges.weight.shape[1])):
-            ranges.weight[h, k] = 1.0
+    ranges.live[:] = True
+    ranges.weight[:] = 1.0
+    ranges.factor[:] = 1.0
+    ranges.bucket[:] = 0
 
 
 @jit(inner=True)
 def _deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> None:
     """Deals the board of a street: card removal for its cards, and buckets of all holdings."""
-    deck = ranges.chance.deck
+    deck, n = ranges.chance.deck, index(ranges.weight.shape[1])
     if street == 1:
         for j in range(index(3)):
             remove_card(ranges, deck[index(FIRST_OF_BOARD) + j])
     elif street > 1:
         remove_card(ranges, deck[index(FIRST_OF_BOARD + 1 + street)])
     board = find_board(stack.cards, ranges.chance, street)
+    ranges.mass[:] = 0.0
     for h in range(index(N_HOLDINGS)):
+        if not ranges.live[h]:
+            continue
         deck[ZERO], deck[ONE] = ranges.holdings[h, ZERO], ranges.holdings[h, ONE]
-        before = ranges.bucket[h]
-        ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street, before)
+        before = index(ranges.bucket[h])
+        bucket = index(bucket_of(stack.cards, ranges.chance, board, 0, street, before))
+        for k in range(n):
+            weight = ranges.weight[h, k] * ranges.factor[before, k]
+            ranges.weight[h, k] = weight
+            ranges.mass[bucket, k] += weight
+        ranges.bucket[h] = bucket
+    ranges.factor[:] = 1.0
 
 
 @jit(inner=True)
@@ -114,6 +134,20 @@ def deal_streets(stack: StrategyStack, ranges: RangeWorkspace, street: int, last
         street += 1
         _deal_street(stack, ranges, street)
     return street
+
+
+@jit(inner=True)
+def take_action(
+    stack: StrategyStack, ranges: RangeWorkspace, street: int, node: int, action: int, least: float
+) -> None:
+    """Bayes' rule for an action at a node; every strategy takes it with probability `least` at
+    least."""
+    for b in range(index(stack.buckets[index(street)])):
+        row = index(row_of(stack.first_row, node, np.int64(b)))
+        for k in range(index(ranges.weight.shape[1])):
+            share = max(stack.policy[row, action, k], least)
+            ranges.factor[b, k] *= share
+            ranges.mass[b, k] *= share
 
 
 @jit
@@ -130,37 +164,35 @@ def predict_hand(
     """Fills `predicted` (float64[d, 3, k]) with each model's action probabilities at the opponent's
     d decisions and `likelihood` (float64[k]) with the log likelihood of the hand. `own`: our two
     cards; `shown`: the opponent's holding at a showdown, or -1."""
-    n, holdings = index(len(likelihood)), index(N_HOLDINGS)
+    n = index(len(likelihood))
     reset_ranges(ranges, board)
     remove_card(ranges, own[ZERO])
     remove_card(ranges, own[ONE])
-    for k in range(n):
-        likelihood[k] = 0.0
+    likelihood[:] = 0.0
+    predicted[:] = 0.0
     street = -1
     for d in range(index(len(decisions.node))):
         street = deal_streets(stack, ranges, street, decisions.street[d])
         node, action = index(decisions.node[d]), index(decisions.action[d])
-        for a in range(_THREE):
-            for k in range(n):
-                predicted[d, a, k] = 0.0
-        for h in range(holdings):
-            row = index(row_of(stack.first_row, node, ranges.bucket[h]))
+        for b in range(index(stack.buckets[index(street)])):
+            row = index(row_of(stack.first_row, node, np.int64(b)))
             for a in range(_THREE):
                 for k in range(n):
-                    predicted[d, a, k] += ranges.weight[h, k] * stack.policy[row, a, k]
-            for k in range(n):
-                ranges.weight[h, k] *= max(stack.policy[row, action, k], MIN_PROBABILITY)
+                    predicted[d, a, k] += ranges.mass[b, k] * stack.policy[row, a, k]
+        take_action(stack, ranges, street, node, action, MIN_PROBABILITY)
         for k in range(n):
             total = predicted[d, ZERO, k] + predicted[d, ONE, k] + predicted[d, index(2), k]
             for a in range(_THREE):
                 predicted[d, a, k] /= total
             likelihood[k] += np.log(max(predicted[d, action, k], MIN_PROBABILITY))
     if shown >= 0:
+        at = index(shown)
+        bucket = index(ranges.bucket[at])
         for k in range(n):
             total = 0.0
-            for h in range(holdings):
-                total += ranges.weight[h, k]
-            share = ranges.weight[index(shown), k] / total
+            for b in range(index(len(ranges.mass))):
+                total += ranges.mass[b, k]
+            share = ranges.weight[at, k] * ranges.factor[bucket, k] / total
             likelihood[k] += np.log(max(share, MIN_PROBABILITY / N_HOLDINGS))
 
 
@@ -169,7 +201,8 @@ class Predictor:
 
     def __init__(self, game: Game, models: list[Strategy]) -> None:
         self._game, self._k = game, len(models)
-        self._stack, self._ranges = strategy_stack(game, models), new_range_workspace(len(models))
+        self._stack = strategy_stack(game, models)
+        self._ranges = new_range_workspace(self._stack)
 
     def predict(self, ending: Ending) -> tuple[SeatDecisions, np.ndarray, np.ndarray]:
         """The opponent's decisions in a hand, the predicted probabilities there (float64[d, 3, k]),

@@ -87,9 +87,7 @@ class _Pools:
     def tilt(self, counts: np.ndarray, confirmed: np.ndarray, shape: str) -> np.ndarray:
         """The prior changed by expected counts, in confirmed kinds."""
         n = counts.sum(axis=1)
-        taken, expected = np.zeros((self._n, 3)), np.zeros((self._n, 3))
-        np.add.at(taken, self.pool, counts)
-        np.add.at(expected, self.pool, n[:, None] * self.prior)
+        taken, expected = self._pooled(counts), self._pooled(n[:, None] * self.prior)
         total = np.maximum(expected.sum(axis=1, keepdims=True), 1e-9)
         expected = (expected / total + _EPSILON) / (1.0 + 3.0 * _EPSILON)
         share = (taken + POOL * expected) / (taken.sum(axis=1, keepdims=True) + POOL)
@@ -100,3 +98,7 @@ class _Pools:
         own = counts + OWN * tilted
         own /= own.sum(axis=1, keepdims=True)
         return np.where(confirmed[self.kind][:, None], own, self.prior)
+
+    def _pooled(self, counts: np.ndarray) -> np.ndarray:
+        """float64[pools, 3]: the sums over the information sets of each pool."""
+        return np.column_stack([np.bincount(self.pool, column, self._n) for column in counts.T])
