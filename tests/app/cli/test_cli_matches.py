@@ -186,6 +186,8 @@ def test_a_learner_plays_any_game_with_a_tree(inside: Inside, tmp_path: Path) ->
     assert "now plays: the learnt response" in text
     assert "against anybody" in text
     assert "memory written to hands.npz" in text
+    from_uniform = inside(tmp_path, *arguments[:-1], "20", "--equilibrium", "uniform")
+    assert "now plays" in from_uniform.stdout, from_uniform.stderr
     few = inside(tmp_path, *arguments[:-1], "2").stdout  # it learns after every hand
     assert "± unknown per game (95%)" in few
     assert "nan" not in few

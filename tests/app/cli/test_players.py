@@ -112,9 +112,21 @@ PREPARED = [shipped for shipped in cp.strategies() if "kind=emd" not in shipped.
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_a_shipped_strategy(command: str, quick: Path, tmp_path: Path) -> None:
     for shipped in PREPARED:
-        words = [*COMMANDS[command](shipped.name, tmp_path / shipped.name), *ONLY_HOLDEM.get(command, [])]
+        words = [
+            *COMMANDS[command](shipped.name, tmp_path / shipped.name),
+            *ONLY_HOLDEM.get(command, []),
+        ]
         done = typed(quick, *words, "--json")
         assert done.code == 0, done.stderr
+
+
+def test_an_estimated_exploitability_is_shown_with_its_interval(quick: Path) -> None:
+    (small,) = [one for one in cp.strategies() if one.name == "small"]
+    facts = json.loads(typed(quick, "evaluate", "small", "--json").stdout)
+    assert facts["exploitability_mbg"] == small.mb_per_game
+    assert facts["exploitability_mbg_within"] == small.plus_minus > 0.0
+    text = typed(quick, "evaluate", "small").stdout
+    assert "in mb/g, averaged over the seats, 95% within" in text
 
 
 def test_the_certified_exploitability_is_shown(quick: Path) -> None:

@@ -109,6 +109,10 @@ def test_a_program_that_ends_or_does_not_speak(tmp_path: Path) -> None:
         bot = AcpcProgram(f"{sys.executable} {path}", seconds=5.0)
         with pytest.raises(cp.CounterplayError, match=says):
             bot.start(1)
+    path.write_text("import time; time.sleep(60)")
+    bot = AcpcProgram(f"{sys.executable} {path}", seconds=0.5)
+    with pytest.raises(cp.CounterplayError, match=r"did not connect within 0\.5 seconds"):
+        bot.start(1)
     for word in ("no-such-program", "always-call"):
         with pytest.raises(cp.CounterplayError):
             AcpcProgram(word)

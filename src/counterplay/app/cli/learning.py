@@ -130,7 +130,7 @@ def _tree_player(game: Game, options: dict[str, Any], memory: Path | None) -> Tr
     return TreeAdaptive(
         game,
         portfolio=(UNIFORM,) if names is None else names,
-        equilibrium=None if safe is None else as_strategy(game, safe),
+        equilibrium=None if safe is None else as_strategy(game, str(safe)),
         memory=memory if memory is not None and memory.exists() else None,
         **options,
     )

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, real, unknown, whole_number
+from counterplay.core.base.errors import BadParameter, positive, real, unknown, whole_number
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
@@ -74,8 +74,9 @@ class SafePlayer:
         game.check_player(seat)
         if method not in METHODS:
             raise unknown("method", method, METHODS)
-        if real(budget, "budget") < 0 or real(prior, "prior") <= 0:
-            raise BadParameter("a budget is 0 or more and a prior above 0")
+        if real(budget, "budget") < 0:
+            raise BadParameter(f"a budget is 0 or more, not {budget!r}")
+        positive(prior, "prior")
         whole_number(hands, 1, None, "hands")
         if every is not None:
             whole_number(every, 1, None, "every")

@@ -19,6 +19,7 @@ from typing import Any
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, positive
 from counterplay.poker.acpc.client import PlayerConnection
+from counterplay.poker.acpc.dealer import MatchAborted
 from counterplay.poker.acpc.protocol import (
     VERSION,
     Request,
@@ -62,6 +63,11 @@ class AcpcProgram(Bot):
             program = Program(self._seat, HOST, port.getsockname()[1])
             try:
                 connection = wait_for(port, program, time.monotonic() + self._seconds, 0)
+            except MatchAborted:  # whose words are those of a dealer
+                program.end(0.0)
+                raise CounterplayError(
+                    f"{self.name} did not connect within {self._seconds:g} seconds"
+                ) from None
             except BaseException:
                 program.end(0.0)
                 raise
