@@ -48,8 +48,9 @@ def serve(sources: list[Path], tables: Path, host: str, port: int | None, browse
     threading.Thread(target=_load_in_background, args=(api,), daemon=True).start()
     if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
+    # errors of requests are told by `http.route`; requests that a stop cuts off are none
     config = uvicorn.Config(
-        app, log_level="warning", timeout_graceful_shutdown=1, ws="none",
+        app, log_level="critical", timeout_graceful_shutdown=1, ws="none",
         access_log=False, server_header=False, date_header=False,
     )  # fmt: skip
     with suppress(KeyboardInterrupt):

@@ -108,9 +108,9 @@ class Portfolio:
     def gains(self) -> np.ndarray:
         """float64[members, 1 + players]: what each member wins more than the equilibrium from the
         equilibrium and from each known player (`poker/holdem/bucket_pairs.py`)."""
-        return self.measured_gains() if self.table is None else self.table
+        return self._measured_gains() if self.table is None else self.table
 
-    def measured_gains(self, progress: ShareCallback = no_progress) -> np.ndarray:
+    def _measured_gains(self, progress: ShareCallback = no_progress) -> np.ndarray:
         """`gains`, computed now."""
         own = [self.equilibrium, *(member.strategy for member in self.members)]
         other = [self.equilibrium, *(player.model for player in self.players)]
@@ -346,7 +346,7 @@ class _Maker:
         recipe = {"of": digest(*(one.probabilities for one in strategies))}
 
         def make() -> Piece:
-            found = every.measured_gains(lambda share: self._report(share, what))
+            found = every._measured_gains(lambda share: self._report(share, what))
             return Piece(None, {"gains": found})
 
         recipe["game"] = self._game.fingerprint
