@@ -243,7 +243,7 @@ def test_a_cost_that_was_not_computed_is_not_shown(
             more = found["within"] if "less than" in verdict else 0.0
             assert _number(verdict) == pytest.approx(found["cost"] + more, abs=6e-4)
             assert ("less than" in verdict) == (found["cost"] <= found["within"])
-            assert verdict.endswith(" sb")
+            assert verdict.endswith(" sb (95%)")
             late = len([step for step in found["steps"] if step["who"] == "you"]) - 1
             assert page.get_by_text("not weighed", exact=True).count() == late
             assert "cost 0.000" not in review
