@@ -5,11 +5,13 @@ hours).
     python -m benchmarks.real_frontier poki --ps 0.4,0.6,0.65 --seconds 120 --out FOLDER
     python -m benchmarks.real_frontier sparbot --ps 0.4,0.5 --seconds 120 --out FOLDER
     python -m benchmarks.real_frontier poki --algorithm dbr --ps 0.5,0.75 --out FOLDER
+    python -m benchmarks.real_frontier poki --algorithm mcrnr --ps 0.4 --backend cpu --out FOLDER
     python -m benchmarks.real_frontier --exact FOLDER/poki-p0.4.npz [FILE ...] --out FOLDER
     python -m benchmarks.real_frontier FILE [FILE ...] --flops 0 --bot-hands 200000 --out FOLDER
     python -m benchmarks.real_frontier FILE --without-trust poki --flops 0 --out FOLDER
 
-The first three train. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against
+The first four train, the fourth against an adversary who sees the responder's buckets, for
+comparison. The model, of `poki` or `sparbot`, was learnt from 20,000 hands against
 `probe` (benchmarks/models; in another card abstraction, `--model-game`, it is learnt now); the
 small file of a strategy is a model, too. Both seats are trained for each p, each for half of the
 seconds, from where the p before ended. FOLDER gets a strategy for each p, in a small file, as soon
@@ -23,7 +25,8 @@ from matches of `--hands` and `--bot-hands` (0: none). The risk comes from `--fl
 beside the shipped strategy of the same card abstraction, whose risk is known; `--exact`: over every
 board, for all files of a game in one traversal, and then the winnings from the model, too
 (`--payoff match`: not these). With `--algorithm dbr` p is Pconf, the same at every information set,
-and rows go to dbr_frontier.csv.
+and rows go to dbr_frontier.csv; those of mcrnr go to abstract_frontier.csv. Winnings from Poki are
+luck-adjusted.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from pathlib import Path
 from typing import Any
 
 import counterplay as cp
+from benchmarks.ladder import is_program
 from benchmarks.measure import write_rows
 from counterplay.core.forms.game import Payoff
 from counterplay.core.responses.compute import (
@@ -66,8 +70,9 @@ OBSERVED = 20_000
 HANDS = 20_000_000  # of a match with the model
 FLOPS = 48
 FLOPS_SEED = 3
-RNR = "rnr"
-FILES = {RNR: "real_frontier.csv", "dbr": "dbr_frontier.csv"}
+RNR, ABSTRACT = "rnr", "mcrnr"
+ENGINES = {RNR: "cfr-br", "dbr": "cfr-br", ABSTRACT: "mccfr-public"}
+FILES = {RNR: "real_frontier.csv", "dbr": "dbr_frontier.csv", ABSTRACT: "abstract_frontier.csv"}
 NO_FLOPS = "none"  # the risk was not measured
 BEGUN = time.monotonic()
 Numbers = tuple[float, float]  # a value and half its 95% interval
@@ -143,9 +148,11 @@ def train(given: argparse.Namespace) -> list[Path]:
     """Train a response for each p; the files, those that were there among them."""
     (name,) = given.what
     game, model = game_called(given.game), model_of(name, given.model_game, given.out)
-    options = {"backend": given.backend, "ramp": given.ramp}
+    options = {"backend": given.backend}
+    if given.algorithm != ABSTRACT:
+        options["ramp"] = given.ramp
     parameters = ResponseParameters(
-        game, model, None, 0.0, given.algorithm, "cfr-br", given.seed, options
+        game, model, None, 0.0, given.algorithm, ENGINES[given.algorithm], given.seed, options
     )
     stem = Path(name).stem + ("" if given.algorithm == RNR else f"-{given.algorithm}")
     started, paths = solvers_to_continue(parameters), []
@@ -173,9 +180,14 @@ def command_of(given: argparse.Namespace) -> str:
 
 
 def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Numbers:
-    """Winnings from a player in sb/h, in a match of duplicate deals."""
-    result = cp.play_match(strategy.game, strategy, player, hands, FLOPS_SEED)
-    return result.mean, 1.96 * result.standard_error
+    """Winnings from a player in sb/h, in a match of duplicate deals; luck-adjusted where it is a
+    program."""
+    program = isinstance(player, str) and is_program(player)
+    result = cp.play_match(
+        strategy.game, strategy, player, hands, FLOPS_SEED, luck_adjusted=program
+    )
+    won = result if result.adjusted is None else result.adjusted
+    return won.mean, (won.interval[1] - won.interval[0]) / 2
 
 
 def risk_on_flops(strategy: cp.Strategy, flops: int, backend: str) -> Numbers:
