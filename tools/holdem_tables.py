@@ -141,6 +141,24 @@ def real_frontier_table() -> str:
     return table(["model of", "p", *wins], lines)
 
 
+def adversaries_table() -> str:
+    """The same buckets and the same trust, against either adversary: what is won from the bot."""
+    lines = []
+    for seen in _rows("abstract_frontier"):
+        key = [seen[name] for name in ("model", "game", "p")]
+        real = next(
+            row
+            for row in _rows("real_frontier")
+            if [row[name] for name in ("model", "game", "p")] == key and row["flops"] == "all"
+        )
+        share = float(real["won_from_bot"]) / float(seen["won_from_bot"])
+        for adversary, row, part in (("buckets", seen, ""), ("cards", real, f"{share:.0%}")):
+            p = f"{float(row['p']):g}"
+            lines.append([row["model"], p, adversary, _won_from_bot(row), part, _risk(row)])
+    header = ["model of", "p", "the adversary sees", "wins from the bot itself", "of that"]
+    return table([*header, "and risks, mb/g"], lines)
+
+
 def _won_from_bot(row: dict[str, str]) -> str:
     won = row["won_from_bot"]
     return f"{float(won):+.3f} ± {float(row['bot_error']):.3f}" if won else ""
@@ -225,5 +243,6 @@ HOLDEM = {
     "risk": risk_table,
     "real-adversary": real_adversary_table,
     "real-frontier": real_frontier_table,
+    "adversaries": adversaries_table,
     "by-clock": by_clock_table,
 }
