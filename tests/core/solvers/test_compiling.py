@@ -18,7 +18,7 @@ from counterplay.core.base.store import cache_root
 from counterplay.core.kernels import jit as jit_module
 from counterplay.core.kernels.jit import clock, jit, prepare
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 
 #: Every solver, threads, a response, and a game without a tree.
 LOADS = """

@@ -20,16 +20,20 @@ from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
 from counterplay.poker.bots import quantised, shipped
 from counterplay.poker.bots.known import known_player
-from counterplay.poker.bots.quantised import KIND, STEPS, digest, read_facts, write_quantised
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import (
     FOLDER,
     INDEX,
+    KIND,
     LISTED,
+    STEPS,
     ShippedStrategy,
+    digest,
     least_exploitable,
+    read_facts,
     read_index,
     read_strategy,
+    write_quantised,
 )
 from counterplay.poker.exam.holdem import measured
 from counterplay.poker.holdem.table import strategy_table

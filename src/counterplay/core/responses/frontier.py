@@ -46,8 +46,7 @@ from counterplay.core.responses.frontier_folder import (
     question_of,
     read_question,
 )
-from counterplay.core.responses.mixtures import best_mixture
-from counterplay.core.responses.result import Response
+from counterplay.core.responses.result import Response, best_mixture
 from counterplay.core.solvers.limits import Limits, Progress, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
@@ -119,7 +118,7 @@ class Frontier(Tabular):
 
     def mixture(self, max_exploitability: float) -> Response:
         """The mixture of two points that wins the most at this exploitability at most, or a single
-        point where that is better (`mixtures.py`). Points as in `recommend`."""
+        point where that is better (`best_mixture`). Points as in `recommend`."""
         point = self.recommend(max_exploitability)
         learnt = [one.response for one in self.points if one.too_few is None]
         if self.player is not None:

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.core.kernels.simd import (
+from counterplay.core.kernels.intrinsics import (
     LANES,
     add_row_to_cards,
     add_rows,
@@ -35,6 +34,7 @@ from counterplay.core.kernels.simd import (
     set_sum,
     take,
 )
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
