@@ -209,7 +209,7 @@ def prepare(
     ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build what hold'em needs now instead of at its first use. The first hand is dealt at once.
+    """Build the tables of hold'em in advance, so that the first hand is dealt at once.
 
     For example: counterplay holdem prepare poki sparbot
     """

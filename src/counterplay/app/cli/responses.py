@@ -91,7 +91,7 @@ def respond(
     max_risk: opt.MaxRisk = None,
     lock: Annotated[
         list[str] | None,
-        Option(help="What MODEL does instead, as 'river fold 0.85', or a file NAME.toml."),
+        Option(help="Change MODEL: WHERE ACTION SHARE, as 'river fold 0.85', or a file NAME.toml."),
     ] = None,
     adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseName = None,
