@@ -254,7 +254,7 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             out.print(f"play it: {suggested('match', str(folder), 'always-call')}")
         out.print(f"look at it: {suggested('show', str(folder))}")
     if discovered:
-        out.print(f"{n_infosets:,} information sets were found, without a tree")
+        out.print(f"{n_infosets:,} information sets were discovered, without a tree")
     if result.stopped_by == "memory":
         out.print(
             f"stopped because memory is full; the run is saved. On a machine with more, {hint}"
