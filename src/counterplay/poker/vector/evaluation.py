@@ -8,7 +8,6 @@ sample of flops (`flop_sums.py`); beside a `KnownPlayer` it is a narrow one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.players import players_of
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.poker.holdem.table import Table, form_table, strategy_table
@@ -355,12 +355,14 @@ class FlopEvaluator(BoardEvaluator):
         self.check(options, len(queries))
         check_suits(self.game.form.cards)
         tree, deck = self.game.rules.tree, self.game.rules.abstraction.deck
-        with progress_bar(progress) as progress, ThreadPoolExecutor(FLOP_THREADS) as pool:
+
+        def value(query: ValueQuery) -> float:
+            return PreparedQuery(query, tree, deck).whole_value()
+
+        with progress_bar(progress) as progress:
             for policy in {policy for query in queries for policy in query.policies}:
                 policy.report_to(progress, self._calls(policy, queries))
-            return list(
-                pool.map(lambda query: PreparedQuery(query, tree, deck).whole_value(), queries)
-            )
+            return map_in_threads(value, queries, FLOP_THREADS)
 
     def _calls(self, policy: VectorPolicy, queries: Sequence[ValueQuery]) -> int:
         """Returns how often these queries call a policy."""
