@@ -52,9 +52,7 @@ class Response(Tabular):
         said = f"{self.game.name}, {self.algorithm} ({self.engine}), {seat}, p {trust}"
         for name, value in ((mean, self.payoff), ("exploitability", self.exploitability)):
             if not math.isnan(value):
-                shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
-                unit = "" if getattr(value, "unit", "") else f" {self.game.unit}"
-                said += f", {name} {shown}{unit}"
+                said += f", {name} {with_unit(value, self.game)}"
         return f"Response({said}{', b1 + b2' if self.player is None else ''})"
 
     @property
@@ -157,6 +155,12 @@ class Response(Tabular):
         """As `Run.too_few`, of the seat with the fewest visits."""
         fewest = min(self.runs, key=lambda run: run.visits, default=None)
         return None if fewest is None else fewest.too_few
+
+
+def with_unit(value: float, game: Game) -> str:
+    """A payoff as text with its unit; an estimate with its interval."""
+    shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
+    return shown if getattr(value, "unit", "") else f"{shown} {game.unit}"
 
 
 def seat_value_known(game: Game) -> bool:
