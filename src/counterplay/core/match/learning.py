@@ -52,7 +52,7 @@ class AdaptiveBlock(WithInterval):
     strategy: Strategy = field(repr=False)  # of the last hand
     iterations: int  # of the learnt response so far, both seats
     degrees: float = math.inf  # of freedom of the standard error
-    unit: str = "per game"
+    unit: str = "per game"  # of what is won
 
     def __repr__(self) -> str:
         adjusted = "" if self.adjusted is None else f", {self.adjusted}"

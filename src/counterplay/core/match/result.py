@@ -57,7 +57,7 @@ class Adjusted(WithInterval):
     mean: float
     standard_error: float
     degrees: float = math.inf
-    unit: str = "per game"
+    unit: str = "per game"  # of what is won
 
     def __repr__(self) -> str:
         return f"luck-adjusted {self.text}"
