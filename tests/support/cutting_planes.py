@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import BettingTree
 from counterplay.poker.vector.cfr_br import VectorCfrBr
 from counterplay.poker.vector.public_tree import Street

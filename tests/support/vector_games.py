@@ -9,7 +9,7 @@ import numpy as np
 
 import counterplay as cp
 from counterplay.core.forms.game import Game
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import BettingRules, betting_tree
 from counterplay.poker.vector.chance import Chance, DealtBoard
 from counterplay.poker.vector.learner_tables import HoldingRows, RowMap, average_policy

@@ -21,7 +21,7 @@ from support.small_holdem import (
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
 from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot

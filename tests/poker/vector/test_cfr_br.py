@@ -21,7 +21,7 @@ from benchmarks.vector_cfr import VectorCfr
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import player_infosets
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Buckets, cards_of
 from counterplay.poker.betting.betting import BettingRules, betting_tree
 from counterplay.poker.cards.cards import holding

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.kernels.intrinsics import LANES
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.chance import Chance
 from counterplay.poker.vector.learner_tables import LearnerTables, RowMap, match_regrets
 from counterplay.poker.vector.public_tree import Street

@@ -30,7 +30,7 @@ from counterplay.core.base.memory import available_bytes, fits
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.kernels.device import Device
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.core.solvers.cfr_br import SEATS, CfrBrSettings, run_seats
 from counterplay.poker.holdem.table import code_counts, form_table
 from counterplay.poker.vector.adversary import BiasedSeat, TrunkSeat, new_prior, prior_rate

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.cfr_br_boards import BoardBatch, ClassBatch
 from counterplay.poker.vector.cuda_boards import by_start, payoff_by_start, used_starts

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.public_tree import Street
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.kernels.device import Device
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.vector.cuda_boards import by_start, link_starts, payoff_by_start
 from counterplay.poker.vector.cuda_columns import SUMS, range_columns, round_up

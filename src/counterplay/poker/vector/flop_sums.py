@@ -20,7 +20,7 @@ import numpy as np
 from counterplay.core.base.progress import ShareCallback
 from counterplay.core.base.store import Piece, Slot, Store, cached_store, digest, write_or_warn
 from counterplay.core.evaluation.estimate import Drawn, FlopEstimate
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.betting.betting import UNIT
 from counterplay.poker.cards.cards import N_HOLDINGS

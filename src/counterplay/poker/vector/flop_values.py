@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.jobs import in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.betting.betting import BettingTree

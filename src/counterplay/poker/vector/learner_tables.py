@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.kernels.intrinsics import LANES
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, BettingTree
 from counterplay.poker.cards.canonical import permuted_holding

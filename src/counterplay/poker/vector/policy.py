@@ -21,8 +21,8 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, shown, whole
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.registry import call_user_code
 from counterplay.core.forms.game import Game
-from counterplay.core.kernels.intrinsics import LANES
 from counterplay.core.kernels.jit import ONE, index, jit
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import ACTIONS, Betting, BettingTree
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.vector.board import HIGH, LOW

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.kernels.intrinsics import LANES, add_rows
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import matching_factors
+from counterplay.core.kernels.simd import LANES, add_rows
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.public_values import (

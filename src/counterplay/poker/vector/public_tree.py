@@ -19,7 +19,7 @@ import numpy as np
 
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.cache_lines import cache_aligned
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import NO_FOLD, BettingTree
 
 

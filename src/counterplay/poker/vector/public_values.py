@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.kernels.cache_lines import aligned_zeros
-from counterplay.core.kernels.intrinsics import (
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import (
     LANES,
     add_dot,
     add_others,
@@ -22,7 +23,6 @@ from counterplay.core.kernels.intrinsics import (
     set_dot,
     take,
 )
-from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.vector.board import Board

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.kernels.intrinsics import (
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import (
     LANES,
     add_row_to_cards,
     add_rows,
@@ -34,7 +35,6 @@ from counterplay.core.kernels.intrinsics import (
     set_sum,
     take,
 )
-from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street

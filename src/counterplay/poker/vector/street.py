@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.kernels.cache_lines import aligned_zeros
-from counterplay.core.kernels.intrinsics import LANES, add_others, set_product, set_sum
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import LANES, add_others, set_product, set_sum
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street

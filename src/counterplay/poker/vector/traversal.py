@@ -24,7 +24,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.cache_lines import aligned_zeros
-from counterplay.core.kernels.intrinsics import LANES
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.chance import Chance, DealtBoard
 from counterplay.poker.vector.learner_tables import (
