@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-import counterplay.core.responses.evidence as evidence_module
-from counterplay.core.responses.evidence import ChangeDetector, Stream, log_mixture
+from counterplay.core.responses import changes
+from counterplay.core.responses.changes import ChangeDetector, Stream, log_mixture
 
 
 def direct_e(sequence: list[int], categories: int) -> float:
@@ -27,7 +27,7 @@ def direct_e(sequence: list[int], categories: int) -> float:
     most = np.prod([(c / n) ** c for c in counts])
     total = 0.0
     for tau in range(1, n):
-        weight = 1.0 / (evidence_module._TOTAL * (tau + 1) * np.log(tau + 1) ** 2)
+        weight = 1.0 / (changes._TOTAL * (tau + 1) * np.log(tau + 1) ** 2)
         total += weight * mixture(sequence[:tau]) * mixture(sequence[tau:])
     return float(total / most)
 
@@ -53,9 +53,7 @@ def test_weights_and_mixtures_are_probabilities() -> None:
     counts = np.array([np.bincount(x, minlength=3) for x in product(range(3), repeat=6)])
     assert np.exp(log_mixture(counts)).sum() == pytest.approx(1.0)
     t = np.arange(2, 2_000_000)
-    assert (1.0 / (evidence_module._TOTAL * t * np.log(t) ** 2)).sum() + 1 / np.log(
-        t[-1]
-    ) / 2.11 <= 1.0
+    assert (1.0 / (changes._TOTAL * t * np.log(t) ** 2)).sum() + 1 / np.log(t[-1]) / 2.11 <= 1.0
 
 
 @pytest.mark.parametrize("p", [0.03, 0.3, 0.5])
@@ -71,7 +69,7 @@ def test_its_expectation_is_at_most_one_under_any_distribution(p: float) -> None
 def test_thinned_candidates_only_lower_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     sequence = np.random.default_rng(2).integers(0, 2, 100).tolist()
     whole = evidence(sequence, 2).log_e
-    monkeypatch.setattr(evidence_module, "CANDIDATES", 16)
+    monkeypatch.setattr(changes, "CANDIDATES", 16)
     stream = evidence(sequence, 2)
     assert len(stream._first) <= 17
     assert stream.log_e < whole
@@ -98,7 +96,7 @@ def test_false_alarms_are_rarer_than_the_parameter() -> None:
 
 @pytest.mark.slow
 def test_no_alarm_in_a_hundred_thousand_hands() -> None:
-    assert not any(alarms(seed, 25_000, evidence_module.FALSE_ALARMS, 6) for seed in range(4))
+    assert not any(alarms(seed, 25_000, changes.FALSE_ALARMS, 6) for seed in range(4))
 
 
 @pytest.mark.parametrize(("before", "after", "most"), [(0.0, 1.0, 25), (0.35, 0.85, 120)])

@@ -2,7 +2,7 @@
 
 `OpponentTracker`: after every hand each hypothesis about the opponent predicts his actions
 (`posterior.py`, `poker/models/predict.py`); the predictions are evidence
-(`poker/models/tilted.py`); his own past shows if he has changed (`core/responses/evidence.py`); the
+(`poker/models/tilted.py`); his own past shows if he has changed (`core/responses/changes.py`); the
 payoff of each arm is estimated (`OffPolicyEstimator`). Periodically (`learn`): the prior is the
 likeliest of the equilibrium and the known players, if he explains most of what was seen; the
 confirmed evidence tilts it; a data-biased response to that is computed; and every arm is evaluated
@@ -29,7 +29,7 @@ import numpy as np
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import MOST_HANDS
 from counterplay.core.parallel.processes import never
-from counterplay.core.responses.evidence import FALSE_ALARMS, ChangeDetector
+from counterplay.core.responses.changes import FALSE_ALARMS, ChangeDetector
 from counterplay.poker.adaptive.bandit import (
     ArmStatistics,
     GainEstimate,
