@@ -63,7 +63,7 @@ class Adjusted(WithInterval):
         return f"luck-adjusted {self.text}"
 
     @classmethod
-    def of(cls, estimate: Estimate, unit: str) -> Adjusted:
+    def of(cls, estimate: Estimate, unit: str = "per game") -> Adjusted:
         return cls(estimate.mean, estimate.standard_error, estimate.degrees, unit)
 
 
