@@ -40,12 +40,11 @@ from counterplay.poker.acpc.protocol import (
     judge,
     public_states,
 )
-from counterplay.poker.betting.betting import LIMIT, betting_tree
+from counterplay.poker.betting.betting import LIMIT, UNIT, betting_tree
 from counterplay.poker.bots.bot import nodes_by_history
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.histories.acpc import CHIPS, chips_text
 from counterplay.poker.histories.records import settle_deal
-from counterplay.poker.holdem.game import UNIT
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -344,5 +343,5 @@ class Dealer:
         whole = estimate([tally(won)], seat=seat)
         assert whole is not None
         plan = self._plan
-        about = {"seconds": seconds, "stopped": stopped, "seat": seat, "unit": str(UNIT)}
+        about = {"seconds": seconds, "stopped": stopped, "seat": seat, "unit": UNIT[-1]}
         return MatchResult.of("holdem", plan.names, whole, plan.seed, **about)
