@@ -43,7 +43,7 @@ from counterplay.core.forms.game import Payoff
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.shipped import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.vector.evaluation import vector_values
 from counterplay.poker.vector.flop_values import (

@@ -16,15 +16,20 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.cards.strength import count_earlier, count_preflop, count_rivers
-from counterplay.poker.cards.tables import TABLES, strengths
+from counterplay.poker.cards.strength import (
+    TABLES,
+    count_earlier,
+    count_preflop,
+    count_rivers,
+    strengths,
+)
 from counterplay.poker.players import bot
 
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")
 Row = tuple[str, str, str, str]
 
 LOAD = (
-    "import time; t = time.perf_counter(); import counterplay.poker.cards.tables as h; "
+    "import time; t = time.perf_counter(); import counterplay.poker.cards.strength as h; "
     "h.strengths(); print(time.perf_counter() - t)"
 )
 MEMORY = """

@@ -52,7 +52,7 @@ from counterplay.core.responses.compute import (
     solvers_to_continue,
 )
 from counterplay.core.solvers.limits import Limits
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.shipped import digest, read_facts, read_quantised, write_quantised
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe

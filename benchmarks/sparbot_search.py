@@ -38,7 +38,7 @@ from counterplay.poker.abstraction.sparbot import Borders, outs_to, sparbot_buck
 from counterplay.poker.bots.sparbot.build import solve_models
 from counterplay.poker.bots.sparbot.model import chance_from_counts, count_deals
 from counterplay.poker.bots.table import TableBot
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe

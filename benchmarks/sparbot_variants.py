@@ -18,8 +18,7 @@ from counterplay.poker.bots.sparbot.build import Policies, full_rows
 from counterplay.poker.bots.sparbot.model import COLUMN
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import N_HOLDINGS
-from counterplay.poker.cards.strength import RIVER_TOTAL
-from counterplay.poker.cards.tables import Strengths, strengths
+from counterplay.poker.cards.strength import RIVER_TOTAL, Strengths, strengths
 from counterplay.poker.holdem.table import Table, new_table
 
 #: The fourth bet of a round, which the models lack: always called; answered as the third; or called

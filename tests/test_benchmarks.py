@@ -16,7 +16,7 @@ import pytest
 import counterplay as cp
 from benchmarks import cfr_br, real_frontier, spots
 from counterplay.core.parallel.processes import cores
-from counterplay.poker.bots.quantised import (
+from counterplay.poker.bots.shipped import (
     digest,
     quantised,
     read_facts,

@@ -22,10 +22,10 @@ from pathlib import Path
 from counterplay.app.reproduction.harness.base import finished_outcome
 from counterplay.app.reproduction.harness.reproduce import SCALES, JobRunner, experiments
 from counterplay.app.reproduction.harness.store import PieceStore, result_version
-from counterplay.app.reproduction.prepare import bot_job, public_job
+from counterplay.app.reproduction.holdem_runs import bot_job, public_job
 from counterplay.core.parallel.jobs import Job, run_jobs
 from counterplay.core.parallel.processes import cores
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 
 PARTS, PART_BYTES = 4, 15 << 20
 LINE_SECONDS = 15.0  # between two lines of progress

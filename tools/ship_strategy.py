@@ -22,7 +22,6 @@ from pathlib import Path
 import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.bots.quantised import digest, read_facts, read_quantised
 from counterplay.poker.bots.shipped import (
     EXACT,
     FOLDER,
@@ -30,7 +29,10 @@ from counterplay.poker.bots.shipped import (
     LISTED,
     NAME,
     ShippedStrategy,
+    digest,
+    read_facts,
     read_index,
+    read_quantised,
 )
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

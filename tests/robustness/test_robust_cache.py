@@ -17,7 +17,7 @@ import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.store import Store
 from counterplay.poker.bots.poki import potential
-from counterplay.poker.cards import tables
+from counterplay.poker.cards import strength as tables
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.poker.cards import tables
+from counterplay.poker.cards import strength as tables
 
 
 def killed(
@@ -96,7 +96,7 @@ PREPARE = """
     import sys
     import numpy as np
     from counterplay.app.cli import main
-    from counterplay.poker.cards import tables
+    from counterplay.poker.cards import strength as tables
     tables.SHAPES.update({name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()})
     made = {name: np.arange(10**6).reshape(shape).astype(kind) for name, (shape, kind) in tables.SHAPES.items()}
     tables.count_rivers = lambda *_: made["river"]

@@ -12,8 +12,14 @@ from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.betting.betting import LIMIT, betting_tree
 from counterplay.poker.cards.canonical import boards, find_canonical
 from counterplay.poker.cards.cards import holding
-from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
-from counterplay.poker.cards.tables import Strengths, strengths
+from counterplay.poker.cards.strength import (
+    FLOP_TOTAL,
+    PREFLOP_TOTAL,
+    RIVER_TOTAL,
+    TURN_TOTAL,
+    Strengths,
+    strengths,
+)
 
 NAME = "holdem(buckets=10)"
 TREE = betting_tree(LIMIT)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from counterplay.app.reproduction import fig6, fig7, fig8, sizes, table2
+from counterplay.app.reproduction import fig6, fig7, fig8, players, table2
 from counterplay.app.reproduction.players import BOTS, PlayerSpec, Won
 from counterplay.app.reproduction.table1 import Key, TableRow, by_key
 
-SIZES = sizes.Sizes(
+SIZES = players.Sizes(
     seeds=2,
     mcts=2_000,
     public=(4, 4),
@@ -48,9 +48,9 @@ def table(spread: float = 0.005, **changes: float) -> dict[Key, TableRow]:
 
 def small_games(patch: pytest.MonkeyPatch) -> None:
     """Figures 6 to 8 and the tables at toy size."""
-    patch.setitem(sizes.SIZES, "quick", SIZES)
+    patch.setitem(players.SIZES, "quick", SIZES)
     # public sampling takes long to compile
-    patch.setitem(sizes.ENGINES, "public", ("mccfr-external", {}))
+    patch.setitem(players.ENGINES, "public", ("mccfr-external", {}))
     patch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(200, 1_000, (fig8.GIVEN, fig8.LEARNT)))
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)

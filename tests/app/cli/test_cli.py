@@ -32,6 +32,11 @@ def test_no_arguments_teach(tmp_path: Path) -> None:
         assert word in text
 
 
+@pytest.mark.parametrize("command", [[], ["solve"], ["acpc", "deal"]])
+def test_help_is_asked_for_in_short_too(command: list[str], inside: Inside, tmp_path: Path) -> None:
+    assert inside(tmp_path, *command, "-h").stdout == inside(tmp_path, *command, "--help").stdout
+
+
 def test_games_lists_and_describes(inside: Inside, tmp_path: Path) -> None:
     listed = facts_of(inside(tmp_path, "games", "--json"))
     assert {"kuhn", "leduc", "ocp", "goofspiel", "bluff", "pam", "open_spiel"} <= {

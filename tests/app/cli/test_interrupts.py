@@ -225,7 +225,7 @@ QUIET = {
     "solve": (["solve", "kuhn"], "counterplay.core.forms.registry.load"),
     "respond": (["respond", "uniform", "--game", "kuhn"], "counterplay.core.forms.registry.load"),
     "frontier": (["frontier", "uniform", "--game", "kuhn"], "counterplay.core.forms.registry.load"),
-    "prepare": (["holdem", "prepare", "--tables"], "counterplay.poker.cards.tables.strengths"),
+    "prepare": (["holdem", "prepare", "--tables"], "counterplay.poker.cards.strength.strengths"),
 }
 
 

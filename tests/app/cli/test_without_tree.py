@@ -15,7 +15,7 @@ GAME = "goofspiel(3,tree=False)"
 def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
     run = "run"
     done = typed(tmp_path, "solve", GAME, "-a", "mccfr", "-n", "500", "--out", run)
-    assert "information sets were found, without a tree" in done.stdout
+    assert "information sets were discovered, without a tree" in done.stdout
     facts = json.loads(typed(tmp_path, "solve", "--resume", run, "-n", "600", "--json").stdout)
     assert facts["information_sets_found"] > 10
     for name in ("player 2: start", "start", "st*"):

@@ -13,7 +13,7 @@ from support.experiments import stand_in
 from support.tables import SIZES, small_games
 
 import counterplay as cp
-from counterplay.app.reproduction import fig8, players, sizes, table1, table2
+from counterplay.app.reproduction import fig8, players, table1, table2
 from counterplay.app.reproduction.harness.reproduce import reproduce
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.response import ResponseLearner
@@ -25,7 +25,7 @@ TINY = SIZES._replace(mcts=20_000, public=(200, 100), respond=(100, 50), outcome
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     small_games(monkeypatch)
     monkeypatch.setattr(players, "bot", stand_in)
-    monkeypatch.setitem(sizes.SIZES, "quick", TINY._replace(observed=300, games=(100, 300)))
+    monkeypatch.setitem(players.SIZES, "quick", TINY._replace(observed=300, games=(100, 300)))
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 
 

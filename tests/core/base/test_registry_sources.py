@@ -111,6 +111,12 @@ def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:
     assert not {m for m in loaded if "ray" in m.split(".")[-1] and m.startswith("counterplay.")}
 
 
+def test_help_imports_nothing_that_computes() -> None:
+    text = "import sys, counterplay.app.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert not {"numpy", "numba", "scipy"} & set(done.stdout.split())
+
+
 GONE = (
     ("counterplay.core.forms.game", "SAMPLERS"),
     ("counterplay.core.solvers.algorithms", "ELSEWHERE"),

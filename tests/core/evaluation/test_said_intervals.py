@@ -46,6 +46,13 @@ def test_of_frontiers() -> None:
     assert head.count("± (95%)") == 2
     assert row.count("±") == 2
     assert unit == "payoffs per game"
+    assert repr(curve).splitlines() == [
+        "Frontier(kuhn, rnr, both seats, payoffs per game)",
+        *curve.table().splitlines(),
+    ]
+    said = repr(curve.points[0])
+    assert said.count("(95%, from 12 flops)") == 2
+    assert said.count(" per game") == 2
 
 
 def test_of_lower_bounds() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import counterplay as cp
-from counterplay.core.match.result import MatchResult
+from counterplay.core.match.result import Adjusted, MatchResult, PlayerMean
 
 
 def result(**more: object) -> MatchResult:
@@ -36,6 +36,25 @@ def result(**more: object) -> MatchResult:
 )
 def test_it_says_mean_interval_unit_and_hands(more: dict[str, object], said: str) -> None:
     assert repr(result(**more)) == str(result(**more)) == said
+
+
+def test_the_luck_adjusted_mean_stands_beside_it() -> None:
+    adjusted = Adjusted(0.125, 0.05, unit="sb/h")
+    assert repr(adjusted) == "luck-adjusted +0.1250 ± 0.0980 sb/h (95%)"
+    assert repr(result(adjusted=adjusted)).endswith(f" over 2,000 duplicate hands; {adjusted}")
+
+
+def test_players_of_three_have_an_interval_each() -> None:
+    each = tuple(PlayerMean(name, 0.25, 0.1, (0.25,) * 3) for name in "abc")
+    assert repr(result(each=each)).count("+0.2500 ± 0.1960 per game (95%)") == 3
+
+
+def test_blocks_of_a_learner_say_it_too() -> None:
+    (block,) = cp.play_adaptive("uniform", 200, player=cp.Adaptive("kuhn"), seed=1, every=200)
+    assert block.adjusted is not None
+    assert block.text in repr(block)
+    assert block.adjusted.text in repr(block)
+    assert repr(block).count(" per game (95%)") == 2
 
 
 def test_a_match_that_was_played() -> None:

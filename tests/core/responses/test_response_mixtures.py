@@ -14,8 +14,7 @@ from counterplay.core.evaluation.estimate import FlopEstimate, upper_end
 from counterplay.core.forms.game import Payoff
 from counterplay.core.forms.mixture import load_strategy
 from counterplay.core.responses.frontier import Frontier, frontier_point
-from counterplay.core.responses.mixtures import best_mixture, mix_responses
-from counterplay.core.responses.result import Response
+from counterplay.core.responses.result import Response, best_mixture, mix_responses
 
 
 def response(p: float, won: float, risk: float, strategy: cp.Strategy | None = None) -> Response:

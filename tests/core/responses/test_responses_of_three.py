@@ -14,12 +14,12 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import counterplay as cp
-from counterplay.core.evaluation.several import coalition_payoff, selfish_payoff
 from counterplay.core.forms import access
 from counterplay.core.forms.restricted import several_restricted_form
 from counterplay.core.forms.sequence import treeplex
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.kernels.rng import uniform as uniform_number
+from counterplay.core.responses.several import coalition_payoff, selfish_payoff
 
 KUHN = cp.load("kuhn(players=3)")
 

@@ -18,7 +18,8 @@ from counterplay.core.base.store import cache_root
 from counterplay.core.kernels import jit as jit_module
 from counterplay.core.kernels.jit import clock, jit, prepare
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.cards.tables import strengths
+from counterplay.core.solvers.base import Solver
+from counterplay.poker.cards.strength import strengths
 
 #: Every solver, threads, a response, and a game without a tree.
 LOADS = """
@@ -126,6 +127,21 @@ def test_long_compiling_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit_module, "FIRST_SECONDS", -1.0)
     compile_two(now + 1.0)
     assert [line.split(";")[0] for line in said] == ["compiling"]
+
+
+def test_a_run_loads_its_kernels_before_its_first_iteration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, step = [], Solver.step
+
+    def recorded(solver: Solver, n: int) -> None:
+        asked.append(n)
+        step(solver, n)
+
+    monkeypatch.setattr(Solver, "step", recorded)
+    cp.solve("kuhn", "mccfr", iterations=5)
+    assert asked[0] == 0
+    assert sum(asked) == 5
 
 
 @pytest.mark.slow

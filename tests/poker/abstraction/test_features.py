@@ -22,7 +22,7 @@ from counterplay.poker.abstraction.histograms import (
 from counterplay.poker.abstraction.kmeans import SCALE
 from counterplay.poker.abstraction.numbered import final_flop_strengths, starting_classes
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 
 HANDS = [("AsAd", "7h2c9d"), ("8h7h", "9h6c2h"), ("2c3d", "KsKdKh")]
 

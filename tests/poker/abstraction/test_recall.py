@@ -24,7 +24,7 @@ from counterplay.poker.betting.betting import BettingRules
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, holding
 from counterplay.poker.cards.decks import Deck
-from counterplay.poker.cards.tables import board_links, strengths
+from counterplay.poker.cards.strength import board_links, strengths
 from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.holdem.holdings import bucket_codes, canonical_board
 from counterplay.poker.holdem.table import strategy_table

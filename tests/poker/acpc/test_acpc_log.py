@@ -70,6 +70,25 @@ def test_a_log_that_cannot_be_written_is_found_at_once(what: str, tmp_path: Path
         assert what == "transcript" or kept.read_text() == "kept\n"
 
 
+def test_files_are_checked_before_players_are_made(tmp_path: Path) -> None:
+    """Tables of a player may take minutes. A player who cannot be made leaves no file."""
+    seats = (AcpcSeat("x", (), ("no/such.npz", 0)), AcpcSeat("two", None))
+    log = tmp_path / "m.log"
+    for more, words in (
+        ({"log": tmp_path}, "cannot write"),
+        ({"log": log, "transcript": tmp_path}, "cannot write"),
+        ({"log": log, "resume": True}, "no such file"),
+        ({"log": log}, "no strategy at"),
+    ):
+        with pytest.raises(CounterplayError, match=words):
+            deal_acpc(MatchPlan(NAMES, 5, **more), seats)
+        assert not log.exists()
+    log.write_text("kept\n")
+    with pytest.raises(CounterplayError, match="no strategy at"):
+        deal_acpc(MatchPlan(NAMES, 5, log=log), seats)
+    assert log.read_text() == "kept\n"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_log_that_is_a_pipe_needs_a_reader(tmp_path: Path) -> None:
     """Without one, opening it would wait for ever; with one it is written."""

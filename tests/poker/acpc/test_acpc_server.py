@@ -121,7 +121,7 @@ def test_all_ways_to_sit_down_are_one_match(tmp_path: Path) -> None:
     names = ("uniform", "probe")
     ours = (acpc_seat(names[0], 1, SEED), acpc_seat(names[1], 2, SEED))
     guests, processes, first, second = (Written(tmp_path, str(k), 50) for k in range(4))
-    deal_acpc(guests.plan, ours)
+    assert " sb/h (95%) over 50 hands" in repr(deal_acpc(guests.plan, ours))
     deal_acpc(processes.plan, ours, own_processes=True)
     with_one_who_comes(first.plan, 0, names[0], ours[1])
     with_one_who_comes(second.plan, 1, names[1], ours[0])

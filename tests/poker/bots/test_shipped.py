@@ -18,18 +18,22 @@ from benchmarks import cfr_br
 from counterplay.app.web.strategies import default_bot
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy
-from counterplay.poker.bots import quantised, shipped
+from counterplay.poker.bots import shipped
 from counterplay.poker.bots.known import known_player
-from counterplay.poker.bots.quantised import KIND, STEPS, digest, read_facts, write_quantised
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import (
     FOLDER,
     INDEX,
+    KIND,
     LISTED,
+    STEPS,
     ShippedStrategy,
+    digest,
     least_exploitable,
+    read_facts,
     read_index,
     read_strategy,
+    write_quantised,
 )
 from counterplay.poker.exam.holdem import measured
 from counterplay.poker.holdem.table import strategy_table
@@ -149,12 +153,12 @@ def _write(path: Path, planes: dict[str, np.ndarray], **header: object) -> tuple
 @pytest.mark.parametrize("steps", STEPS)
 def test_steps_are_whole_and_near(steps: int) -> None:
     strategy = _random(cp.load(SMALL))
-    near = quantised.quantised(strategy, steps)
+    near = shipped.quantised(strategy, steps)
     whole = near.probabilities * steps
     assert np.allclose(whole, np.rint(whole), atol=1e-9)
     assert np.abs(near.probabilities - strategy.probabilities).max() < 1 / steps
     assert digest(near) != digest(strategy)
-    assert digest(quantised.quantised(near, steps)) == digest(near)
+    assert digest(shipped.quantised(near, steps)) == digest(near)
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
@@ -165,7 +169,7 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
         kept = write_quantised(path, strategy, {"seed": 3}, *sizes[-1:])
         assert read_facts(path)["steps"] == steps
         assert read_facts(path)["seed"] == 3
-        again = quantised.read_quantised(path)
+        again = shipped.read_quantised(path)
         assert np.allclose(again.probabilities, kept.probabilities, atol=1e-12)
         assert digest(again) == digest(kept)
         data = path.read_bytes()

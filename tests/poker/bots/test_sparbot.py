@@ -38,8 +38,7 @@ from counterplay.poker.bots.sparbot.model import (
 )
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
-from counterplay.poker.cards.strength import TURN_TOTAL
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import TURN_TOTAL, strengths
 
 FLOP = Betting().child("call").child("call")
 

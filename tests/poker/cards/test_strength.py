@@ -11,12 +11,11 @@ import pytest
 from support.holdem import ehs
 
 from counterplay.poker.abstraction.ehs import make_buckets
-from counterplay.poker.cards import tables
+from counterplay.poker.cards import strength as tables
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
 from counterplay.poker.cards.evaluator import strength
-from counterplay.poker.cards.strength import PREFLOP_TOTAL, RIVER_TOTAL
-from counterplay.poker.cards.tables import Strengths, strengths
+from counterplay.poker.cards.strength import PREFLOP_TOTAL, RIVER_TOTAL, Strengths, strengths
 
 
 @pytest.fixture(scope="module")

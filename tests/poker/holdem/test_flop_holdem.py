@@ -9,7 +9,7 @@ import counterplay as cp
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.poker.abstraction.abstraction import Buckets
-from counterplay.poker.abstraction.squared import SquaredAbstraction
+from counterplay.poker.abstraction.ehs import SquaredAbstraction
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import cards, holding
 from counterplay.poker.cards.evaluator import strength

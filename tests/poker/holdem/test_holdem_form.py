@@ -18,8 +18,13 @@ from counterplay.poker.abstraction.ehs import EhsAbstraction
 from counterplay.poker.betting.betting import CALL, FOLD, Betting
 from counterplay.poker.cards.deal import draw, new_deal
 from counterplay.poker.cards.evaluator import strength
-from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import (
+    FLOP_TOTAL,
+    PREFLOP_TOTAL,
+    RIVER_TOTAL,
+    TURN_TOTAL,
+    strengths,
+)
 from counterplay.poker.holdem.game import BettingGame, betting_game
 
 TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}

@@ -46,6 +46,7 @@ app = typer.Typer(
     help="Equilibria and robust counter-strategies in imperfect-information games.",
     epilog="Start with: counterplay solve kuhn",
     add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -57,7 +58,7 @@ INTRODUCTION = """Equilibria and robust counter-strategies in imperfect-informat
   play bots at limit hold'em             counterplay match uniform always-call
   how good is my player                  counterplay exam my_bots.py:MyBot
   a model from a player's hands          counterplay model hands.parquet --player NAME
-  a position of hold'em, any bet sizes    counterplay spot "Qs Jh 2c 5d 8s" --pot 20 --stacks 90
+  a position of hold'em, any bet sizes   counterplay spot "Qs Jh 2c 5d 8s" --pot 20 --stacks 90
   play and explore in the browser        counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
@@ -253,7 +254,7 @@ def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
             out.print(f"play it: {suggested('match', str(folder), 'always-call')}")
         out.print(f"look at it: {suggested('show', str(folder))}")
     if discovered:
-        out.print(f"{n_infosets:,} information sets were found, without a tree")
+        out.print(f"{n_infosets:,} information sets were discovered, without a tree")
     if result.stopped_by == "memory":
         out.print(
             f"stopped because memory is full; the run is saved. On a machine with more, {hint}"

@@ -35,7 +35,8 @@ def frontier(
         str, Option(help="Values of p, separated by commas.")
     ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
     max_exploitability: Annotated[
-        float | None, Option(help="Recommend a p of this exploitability at most.")
+        float | None,
+        Option(help="Recommend the p that wins the most with at most this exploitability."),
     ] = None,
     max_risk: opt.MaxRisk = None,
     adversary: opt.Adversary = "abstract",

@@ -209,13 +209,13 @@ def prepare(
     ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build what hold'em needs now instead of at its first use. The first hand is dealt at once.
+    """Build the tables of hold'em in advance, so that the first hand is dealt at once.
 
     For example: counterplay holdem prepare poki sparbot
     """
     from counterplay.poker.bots.registry import BOTS
     from counterplay.poker.bots.shipped import certified_strategies
-    from counterplay.poker.cards import tables
+    from counterplay.poker.cards import strength
 
     if only_tables and players:
         raise BadParameter("--tables prepares no bot; leave out --tables or the bots")
@@ -224,19 +224,19 @@ def prepare(
     specs = [] if only_tables else [BOTS.find(name) for name in names]
     use_ray(ray)
     before = time.perf_counter()
-    ready = tables.TABLES.read() is not None
+    ready = strength.TABLES.read() is not None
     with share_progress("hold'em tables") as progress:
-        tables.strengths(progress)
+        strength.strengths(progress)
     for spec in specs:
         with share_progress(f"preparing {spec.name}") as progress:
             _prepare_bot(spec, progress)
-    size = tables.TABLES.size_on_disk()
+    size = strength.TABLES.size_on_disk()
     facts: dict[str, Any] = {
         "tables": "were ready" if ready else "built",
         "players": Worded(", ".join(names), names) if specs else "none",
         "seconds": time.perf_counter() - before,
         "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
-        "folder": str(tables.TABLES.slot().path.parent),
+        "folder": str(strength.TABLES.slot().path.parent),
     }
     print_facts(facts, as_json)
 

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from typer import Argument, Option
 
@@ -91,7 +90,7 @@ def respond(
     max_risk: opt.MaxRisk = None,
     lock: Annotated[
         list[str] | None,
-        Option(help="What MODEL does instead, as 'river fold 0.85', or a file NAME.toml."),
+        Option(help="Change MODEL: WHERE ACTION SHARE, as 'river fold 0.85', or a file NAME.toml."),
     ] = None,
     adversary: opt.Adversary = "abstract",
     algorithm: opt.ResponseName = None,
@@ -174,7 +173,7 @@ def respond(
     display.check_new_run(where)
     report = partial(_report, folder=where, game=game, as_json=as_json)
     if limit is not None:
-        if believed is not None and np.nanmin(believed) < 1.0:
+        if believed is not None and (believed < 1.0).any():
             raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
         boards = searches_by_measuring(loaded)
         check_measurable(loaded, seat, measure or None, "give --p")
@@ -195,11 +194,13 @@ def respond(
     display.run_in_folder(work, where, hint, report, limits, measure)
 
 
-def _trust_of_locks(believed: np.ndarray, p: float, algorithm: str) -> Any:
-    """p at every information set: times the trust of a lock where there is one."""
+def _trust_of_locks(believed: Any, p: float, algorithm: str) -> Any:
+    """p at every information set: times the trust of a lock where there is one, else NaN."""
+    import numpy as np
+
     from counterplay.core.responses.algorithms import response_algorithm
 
-    if np.nanmin(believed) == 1.0:
+    if not (believed < 1.0).any():
         return p
     if response_algorithm(algorithm).once:
         raise BadParameter(

@@ -298,7 +298,7 @@ def _print_rows(rows: Iterator[Any], profile: Any) -> None:
     if discovered and next(rows, None) is not None:
         out.print(
             f"... the first {MOST_SHOWN} of those, in order of discovery; {len(profile):,} "
-            f"information sets were found; --infoset and --player choose, --csv writes all"
+            f"information sets were discovered; --infoset and --player choose, --csv writes all"
         )
 
 

@@ -14,7 +14,7 @@ from counterplay.app.reproduction.harness.base import (
 )
 from counterplay.app.reproduction.harness.judge import Interval
 from counterplay.app.reproduction.harness.store import PieceStore
-from counterplay.app.reproduction.prepare import bot_job
+from counterplay.app.reproduction.holdem_runs import bot_job
 from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.forms.registry import load
 from counterplay.core.match.play import play_match

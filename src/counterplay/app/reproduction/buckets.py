@@ -19,7 +19,7 @@ from counterplay.app.reproduction.harness.base import (
     source_version,
 )
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
-from counterplay.app.reproduction.prepare import PUBLIC, bot_job, public_job
+from counterplay.app.reproduction.holdem_runs import PUBLIC, bot_job, public_job
 from counterplay.core.base.plotting import band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback, part
 from counterplay.core.base.store import digest

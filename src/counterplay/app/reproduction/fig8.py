@@ -26,14 +26,17 @@ from counterplay.app.reproduction.harness.base import (
 )
 from counterplay.app.reproduction.harness.judge import Claim, above, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.app.reproduction.holdem_runs import bot_job
 from counterplay.app.reproduction.players import (
     MODEL_SECONDS,
+    POKI_RATE,
     RECREATED,
+    SIZES,
     P,
     PlayerFactory,
+    Sizes,
+    rate,
 )
-from counterplay.app.reproduction.prepare import bot_job
-from counterplay.app.reproduction.sizes import POKI_RATE, SIZES, Sizes, rate
 from counterplay.app.reproduction.table1 import Plan, TableRow, by_key, observing_job
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback, stage

@@ -4,6 +4,9 @@ of Figure 4, right, and others beside them.
 A curve is float64[points, 4]: iterations, seconds, sb/h and its standard error. Seed k of every
 algorithm plays the same deals, other than those of the other seeds, so differences between
 algorithms are paired by seed. Seconds are of one thread, without the evaluations.
+
+`bot_job` and `public_job` build tables and compile kernels before the jobs that need them; else one
+process would wait for another that builds them, or compile the same.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from counterplay.core.match.play import play_match
 from counterplay.core.parallel.jobs import Job, in_parallel
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.players import bot
 
 GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0
@@ -38,6 +42,9 @@ RATES = {
     "mccfr-chance": 1.8e3,
 }
 EVALUATION_RATE = 2.5e6  # hands a second
+PUBLIC = "mccfr-public"
+#: Of tables and kernels the first time, on one processor.
+PREPARING_SECONDS = {"poki": 35.0, "sparbot": 45.0, PUBLIC: 16.0}
 OUTCOME = SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
 MCTS = SolverVariant("MCTS, C = 17", "mcts", {"c": PAPER_C})
 EXTERNAL = SolverVariant("MCCFR, external sampling", "mccfr-external", {})
@@ -164,3 +171,27 @@ def reaches(curve: np.ndarray, level: float, axis: int = 0) -> float:
         return float(curve[0, axis])
     share = (level - won[k]) / (won[k + 1] - won[k])
     return float(np.exp(x[k] + share * (x[k + 1] - x[k])))
+
+
+# --- jobs that come first
+
+
+def bot_job(name: str) -> Job:
+    """Poki's or Sparbot's tables, and the kernels of a match."""
+
+    def work(progress: ProgressCallback) -> None:
+        game, opponent = load(GAME), bot(name, progress)
+        match = (game, Strategy.uniform(game), opponent, 2, 0)
+        play_match(*match, processes=1, luck_adjusted=name == "poki")
+
+    return Job(f"tables of {name.title()}", work, PREPARING_SECONDS[name])
+
+
+def public_job() -> Job:
+    """The kernels of public sampling, which take the longest to compile."""
+
+    def work(progress: ProgressCallback) -> None:
+        progress(0.0, "compiling")
+        new_solver(load(GAME), PUBLIC, 0, {}).step(1)
+
+    return Job("kernels of public sampling", work, PREPARING_SECONDS[PUBLIC])

@@ -37,9 +37,9 @@ from counterplay.app.reproduction.holdem_runs import (
     curve_jobs,
     curves_of,
     points,
+    public_job,
     reaches,
 )
-from counterplay.app.reproduction.prepare import public_job
 from counterplay.core.base.plotting import band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game

@@ -16,18 +16,20 @@ from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable
 from counterplay.app.reproduction.harness.judge import Claim, Interval, above, below, claim, decide
 from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.app.reproduction.holdem_runs import bot_job, public_job
 from counterplay.app.reproduction.players import (
     BOTS,
+    MEANING,
+    POKI_RATE,
     RECREATED,
     SEEN,
     SET_UP_SECONDS,
+    SIZES,
     C,
     PlayerFactory,
     PlayerSpec,
     Won,
 )
-from counterplay.app.reproduction.prepare import bot_job, public_job
-from counterplay.app.reproduction.sizes import MEANING, POKI_RATE, SIZES
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback, stage
 from counterplay.core.parallel.jobs import Job

@@ -17,13 +17,15 @@ from counterplay.app.reproduction.harness.judge import Claim, above, claim, deci
 from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     LITERAL,
+    MEANING,
     RECREATED,
     SEEN,
+    SIZES,
     P,
     PlayerFactory,
     PlayerSpec,
+    Sizes,
 )
-from counterplay.app.reproduction.sizes import MEANING, SIZES, Sizes
 from counterplay.app.reproduction.table1 import APART, MUCH, Plan, Rows, by_key, key, less
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job

@@ -320,7 +320,7 @@ class _Prober:
             try:
                 actions = self.lists.visit(state)
                 player, row = int(self.lists.player[-1]), self.lists.table_row[-1]
-                self.digest.update(repr(self._facts(state, player, row, actions)).encode())
+                self.digest.update(repr(self._facts(state, player, row)).encode())
                 if player == TERMINAL:
                     break
                 action = int(rng.random() * len(actions))
@@ -335,7 +335,7 @@ class _Prober:
                 raise explained(self.name, state, error) from error
         self.histories += 1
 
-    def _facts(self, state: State, player: int, row: int, actions: Any) -> Any:
+    def _facts(self, state: State, player: int, row: int) -> Any:
         """What a solver sees of a state."""
         if player == TERMINAL:
             return list(self.lists.outcomes)[row]

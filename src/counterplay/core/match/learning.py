@@ -39,7 +39,7 @@ from counterplay.core.responses.standing import Standing
 SESSION = 1_000  # hands between two reports
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AdaptiveBlock(WithInterval):
     """The result of one block of hands, and the state of the player after it."""
 
@@ -52,6 +52,14 @@ class AdaptiveBlock(WithInterval):
     strategy: Strategy = field(repr=False)  # of the last hand
     iterations: int  # of the learnt response so far, both seats
     degrees: float = math.inf  # of freedom of the standard error
+    unit: str = "per game"  # of what is won
+
+    def __repr__(self) -> str:
+        adjusted = "" if self.adjusted is None else f", {self.adjusted}"
+        return (
+            f"AdaptiveBlock({self.hands:,} hands, {self.text}{adjusted}, last block "
+            f"{self.won:+.4f} {self.unit}; plays {self.standing.plays})"
+        )
 
 
 class LearningReferee:
@@ -194,11 +202,12 @@ def adaptive_blocks(
                 float(np.nanmean(last)),
                 so_far.mean,
                 so_far.standard_error,
-                Adjusted.of(adjusted),
+                Adjusted.of(adjusted, str(referee.game.unit)),
                 player.standing(),
                 player.strategy,
                 0,
                 so_far.degrees,
+                str(referee.game.unit),
             )
         if stop():
             return

@@ -330,7 +330,7 @@ def _summary(
         seconds=seconds,
         stopped=stopped,
         seat=schedule.seat,
-        adjusted=None if adjusted is None else Adjusted.of(adjusted),
+        adjusted=None if adjusted is None else Adjusted.of(adjusted, str(match.game.unit)),
         unit=str(match.game.unit),
     )
 

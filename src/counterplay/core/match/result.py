@@ -33,6 +33,7 @@ class WithInterval:
     mean: float
     standard_error: float
     degrees: float
+    unit: str
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -40,18 +41,30 @@ class WithInterval:
         half = half_width(self.standard_error, self.degrees)
         return self.mean - half, self.mean + half
 
+    @property
+    def text(self) -> str:
+        """The mean with its interval and unit: `+0.25 ± 0.10 sb/h (95%)`."""
+        half = half_width(self.standard_error, self.degrees)
+        if not math.isfinite(half):
+            return f"{self.mean:+.4f} {self.unit} (too few deals for an interval)"
+        return f"{self.mean:+.4f} ± {half:.4f} {self.unit} (95%)"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Adjusted(WithInterval):
     """The luck-adjusted payoff of `a` per hand (AIVAT)."""
 
     mean: float
     standard_error: float
     degrees: float = math.inf
+    unit: str = "per game"  # of what is won
+
+    def __repr__(self) -> str:
+        return f"luck-adjusted {self.text}"
 
     @classmethod
-    def of(cls, estimate: Estimate) -> Adjusted:
-        return cls(estimate.mean, estimate.standard_error, estimate.degrees)
+    def of(cls, estimate: Estimate, unit: str = "per game") -> Adjusted:
+        return cls(estimate.mean, estimate.standard_error, estimate.degrees, unit)
 
 
 class PlayerMean(NamedTuple):
@@ -96,7 +109,7 @@ class MatchResult(WithInterval, Tabular):
 
     def of_player(self, one: PlayerMean) -> Adjusted:
         """The mean of one of several players, with its interval."""
-        return Adjusted(one.mean, one.standard_error, self.degrees)
+        return Adjusted(one.mean, one.standard_error, self.degrees, self.unit)
 
     def columns(self) -> Columns:
         """One row; the interval as `low` and `high`, seats as `as_player_1` and `as_player_2`."""
@@ -129,18 +142,13 @@ class MatchResult(WithInterval, Tabular):
         kind = "duplicate hands" if self.duplicate else "hands"
         where = "" if self.seat is None else f", {self.a} in player {self.seat + 1}'s seat only"
         over = f"over {self.hands:,} {kind}{where}"
-        if not self.each:
-            return f"{self.a} against {self.b}: {self._won(self.mean, self.standard_error)} {over}"
-        parts = (f"{one.name}: {self._won(one.mean, one.standard_error)}" for one in self.each)
-        return f"{', '.join(parts)} {over}"
+        if self.each:
+            parts = (f"{one.name}: {self.of_player(one).text}" for one in self.each)
+            return f"{', '.join(parts)} {over}"
+        adjusted = "" if self.adjusted is None else f"; {self.adjusted}"
+        return f"{self.a} against {self.b}: {self.text} {over}{adjusted}"
 
     __repr__ = __str__
-
-    def _won(self, mean: float, standard_error: float) -> str:
-        half = half_width(standard_error, self.degrees)
-        if not math.isfinite(half):
-            return f"{mean:+.4f} {self.unit} (too few deals for an interval)"
-        return f"{mean:+.4f} ± {half:.4f} {self.unit} (95%)"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,7 @@ from counterplay.core.responses.frontier_folder import (
     question_of,
     read_question,
 )
-from counterplay.core.responses.mixtures import best_mixture
-from counterplay.core.responses.result import Response
+from counterplay.core.responses.result import Response, best_mixture, with_unit
 from counterplay.core.solvers.limits import Limits, Progress, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
@@ -55,7 +54,7 @@ PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 SINGLE_RUN = ("p", "max_exploitability")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrontierPoint:
     """One response: what it wins against the model, and what it risks."""
 
@@ -63,11 +62,17 @@ class FrontierPoint:
     exploitation: float  # as in Response
     exploitability: float  # as in Response
     seconds: float
-    response: Response = field(repr=False)
+    response: Response
     too_few: str | None = None  # as in Response
 
+    def __repr__(self) -> str:
+        won, risk = (
+            with_unit(x, self.response.game) for x in (self.exploitation, self.exploitability)
+        )
+        return f"FrontierPoint(p {self.p:g}, exploitation {won}, exploitability {risk})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Frontier(Tabular):
     """The curve, in rising order of p."""
 
@@ -75,6 +80,11 @@ class Frontier(Tabular):
     player: int | None
     algorithm: str
     points: tuple[FrontierPoint, ...]
+
+    def __repr__(self) -> str:
+        seat = "both seats" if self.player is None else self.game.seat(self.player)
+        head = f"{self.game.name}, {self.algorithm}, {seat}, payoffs {self.game.unit}"
+        return f"Frontier({head})\n{self.table()}"
 
     def line(self, exploitability: float) -> float:
         """The exploitation of the mixture of first and last response at this exploitability."""
@@ -119,7 +129,7 @@ class Frontier(Tabular):
 
     def mixture(self, max_exploitability: float) -> Response:
         """The mixture of two points that wins the most at this exploitability at most, or a single
-        point where that is better (`mixtures.py`). Points as in `recommend`."""
+        point where that is better (`best_mixture`). Points as in `recommend`."""
         point = self.recommend(max_exploitability)
         learnt = [one.response for one in self.points if one.too_few is None]
         if self.player is not None:

@@ -61,8 +61,12 @@ from counterplay.core.responses.compute import (
     solvers_to_continue,
     training_share,
 )
-from counterplay.core.responses.mixtures import mix_responses
-from counterplay.core.responses.result import Response, check_measure, responder_value
+from counterplay.core.responses.result import (
+    Response,
+    check_measure,
+    mix_responses,
+    responder_value,
+)
 from counterplay.core.responses.solver import load_model
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.limits import (

@@ -1,16 +1,23 @@
-"""`Response`: a counter-strategy with its payoffs in the original game."""
+"""`Response`: a counter-strategy with its payoffs in the original game, and mixtures of two of them
+within a limit on exploitability.
+
+Of a mixture one strategy is drawn before the game. What it wins is the mixture of what its parts
+win, and its exploitability, a maximum of linear functions, is at most the mixture of theirs; that
+bound is reported. Where players forget earlier cards no single strategy plays a mixture, so the
+player is a `Mixture`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.evaluation.estimate import FlopEstimate
+from counterplay.core.evaluation.estimate import FlopEstimate, upper_end
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy
@@ -45,9 +52,7 @@ class Response(Tabular):
         said = f"{self.game.name}, {self.algorithm} ({self.engine}), {seat}, p {trust}"
         for name, value in ((mean, self.payoff), ("exploitability", self.exploitability)):
             if not math.isnan(value):
-                shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
-                unit = "" if getattr(value, "unit", "") else f" {self.game.unit}"
-                said += f", {name} {shown}{unit}"
+                said += f", {name} {with_unit(value, self.game)}"
         return f"Response({said}{', b1 + b2' if self.player is None else ''})"
 
     @property
@@ -152,6 +157,12 @@ class Response(Tabular):
         return None if fewest is None else fewest.too_few
 
 
+def with_unit(value: float, game: Game) -> str:
+    """A payoff as text with its unit; an estimate with its interval."""
+    shown = str(value) if isinstance(value, FlopEstimate) else f"{value:.4g}"
+    return shown if getattr(value, "unit", "") else f"{shown} {game.unit}"
+
+
 def seat_value_known(game: Game) -> bool:
     """Whether the value of the game for one seat is known: in all games but hold'em."""
     return game.evaluator.immediate and game.capabilities.listed
@@ -177,3 +188,39 @@ def _gains(response: Response) -> list[Payoff]:
 def _risks(response: Response) -> list[Payoff]:
     """The payoff of a best response against the responder, by seat."""
     return [Payoff(1 - seat, response.strategy) for seat in response.seats]
+
+
+# --- mixtures of two responses
+
+
+def mix_responses(safe: Response, risky: Response, limit: float) -> Response:
+    """The mixture of responses within and beyond `limit` whose bound on exploitability, for
+    estimates the upper end, is the limit. Both are for both seats."""
+    low, high = upper_end(safe.exploitability), upper_end(risky.exploitability)
+    share = (limit - low) / (high - low) if high > limit else 1.0
+    one, other = safe.strategy, risky.strategy
+    if not 0.0 < share < 1.0 or not (isinstance(one, Strategy) and isinstance(other, Strategy)):
+        return safe if high > limit else risky
+
+    def mixed(of_safe: Sequence[float], of_risky: Sequence[float]) -> tuple[float, ...]:
+        pairs = zip(of_safe, of_risky, strict=True)
+        return tuple((1.0 - share) * a + share * b for a, b in pairs)
+
+    return replace(
+        safe,
+        p=mixed([safe.p or 0.0], [risky.p or 0.0])[0],
+        strategy=Mixture(one, other, 1.0 - share),
+        payoffs=mixed(safe.payoffs, risky.payoffs),
+        worst_cases=mixed(safe.worst_cases, risky.worst_cases),
+        runs=(*safe.runs, *risky.runs),
+    )
+
+
+def best_mixture(responses: Sequence[Response], limit: float) -> Response | None:
+    """The response, or mixture of two, that wins the most at an exploitability of at most `limit`;
+    None if every one is beyond it."""
+    safe = [one for one in responses if upper_end(one.exploitability) <= limit]
+    risky = [one for one in responses if upper_end(one.exploitability) > limit]
+    found = [*safe, *(mix_responses(one, other, limit) for one in safe for other in risky)]
+    found = [one for one in found if not math.isnan(one.exploitation)]
+    return max(found, key=lambda one: float(one.exploitation), default=None)

@@ -14,7 +14,6 @@ abstraction and its opponent has none (`poker/vector/cfr_br.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,6 +27,7 @@ from counterplay.core.forms.sequence import (
     plan_from_policy,
 )
 from counterplay.core.kernels.jit import jit
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.solvers.base import Problem, Solver
 from counterplay.core.solvers.cfr_kernels import (
     CFRVariant,
@@ -156,13 +156,11 @@ class SequenceFormCfrBr:
 
 def run_seats(threads: int, run: Any, seats: Sequence[int] = range(SEATS)) -> None:
     """Calls `run` for each seat, in two threads if there are as many: seats share no slot."""
-    if threads == 1:
-        for player in seats:
-            run(player)
+    if threads > 1:
+        map_in_threads(run, seats, SEATS)
         return
-    with ThreadPoolExecutor(SEATS) as pool:
-        for done in [pool.submit(run, player) for player in seats]:
-            done.result()
+    for player in seats:
+        run(player)
 
 
 def _check_hidden(game: Game) -> None:

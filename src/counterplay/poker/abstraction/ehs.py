@@ -5,6 +5,10 @@ numbers, so that borders are exact. `percentile` buckets: each has the same shar
 `classes`: the same, but before the flop every class of starting hands (AA, AKs, ...) is a bucket.
 `nested-percentile`: percentiles within each bucket of the street before (perfect recall,
 `recall.py`).
+
+`squared` and `nested` are the same by the mean square of the strength at the showdown, E[HS²]
+(Johanson 2007), which favours hands that may become strong; before the flop `squared` has a bucket
+for every class of starting hands, unless a number is given.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, Buckets
+from counterplay.poker.abstraction.histograms import SQUARES
 from counterplay.poker.abstraction.numbered import (
     FINAL_FLOP_TOTAL,
     N_CLASSES,
@@ -26,6 +31,7 @@ from counterplay.poker.abstraction.numbered import (
     starting_classes,
 )
 from counterplay.poker.abstraction.recall import TURN_ENTRIES, recall_buckets
+from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.strength import (
@@ -33,9 +39,10 @@ from counterplay.poker.cards.strength import (
     PREFLOP_TOTAL,
     RIVER_TOTAL,
     TURN_TOTAL,
+    Strengths,
     count_preflop,
+    strengths,
 )
-from counterplay.poker.cards.tables import Strengths, strengths
 
 EQUAL_WIDTH, PERCENTILE, CLASSES = "equal-width", "percentile", "classes"
 NESTED_PERCENTILE = "nested-percentile"
@@ -185,9 +192,67 @@ def river_deals(river_count: np.ndarray) -> np.ndarray:
     return deals
 
 
+SQUARED, NESTED = "squared", "nested"
+
+
+class SquaredAbstraction(NumberedAbstraction):
+    """Percentile buckets of E[HS²]."""
+
+    preflop_by_class: ClassVar = True
+    nested_kinds: ClassVar = frozenset({NESTED})
+    class_kinds: ClassVar = frozenset({SQUARED})
+
+    @property
+    def key(self) -> str:
+        numbers = "/".join(str(n) for n in self.numbers)
+        return (
+            f"flop strength {numbers} {self.kind}"
+            if self.on_board == 3
+            else f"{numbers} {self.kind}"
+        )
+
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
+        if self.on_board == 3:
+            flop = final_flop_strengths()
+            first = self._preflop(count_preflop(flop.astype(np.int64) ** 2))
+            nested = first if self.nested else None
+            made = buckets_to_flop(first, flop_percentiles(flop, self.numbers[1], nested))
+            self._check((made.preflop, made.flop))
+            return made
+        preflop, *later = SQUARES.get(lambda share, what: progress(share))
+        first = self._preflop(preflop)
+        if self.nested:
+            return nested_buckets(self, first, (later[0], later[1]), progress)
+        flop, turn = (
+            percentile(table, np.repeat(boards(size).weight, N_HOLDINGS), n)
+            for table, size, n in zip(later, (3, 4), self.numbers[1:3], strict=True)
+        )
+        deals = river_deals(strengths().river)
+        river = percentile(np.arange(RIVER_TOTAL + 1), deals, self.numbers[3])
+        self._check((first, flop, turn, river))
+        return Buckets(first, flop, turn, river, strengths().river)
+
+    def _preflop(self, strength: np.ndarray) -> np.ndarray:
+        if self.numbers[0] == N_CLASSES:
+            return starting_classes()
+        return percentile(strength, np.ones(N_HOLDINGS), self.numbers[0])
+
+    def _check(self, tables: tuple[np.ndarray, ...]) -> None:
+        """Raises `BadParameter` if a bucket is empty."""
+        for street, table, n in zip(STREETS, tables, self.counts, strict=False):
+            empty = n - np.count_nonzero(np.bincount(table.reshape(-1), minlength=n))
+            if empty:
+                raise BadParameter(
+                    f"kind={self.kind}: {empty} of {n} buckets on the {street} are empty, since "
+                    "many hands have the same strength; use fewer"
+                )
+
+
 ABSTRACTION = (
     AbstractionSpec("equal-width", EhsAbstraction.maker(EQUAL_WIDTH)),
     AbstractionSpec("percentile", EhsAbstraction.maker(PERCENTILE)),
     AbstractionSpec("classes", EhsAbstraction.maker(CLASSES)),
     AbstractionSpec("nested-percentile", EhsAbstraction.maker(NESTED_PERCENTILE)),
+    AbstractionSpec("squared", SquaredAbstraction.maker(SQUARED)),
+    AbstractionSpec("nested", SquaredAbstraction.maker(NESTED)),
 )

@@ -27,8 +27,8 @@ from counterplay.poker.cards.strength import (
     count_preflop,
     in_pieces,
     new_workspace,
+    strengths,
 )
-from counterplay.poker.cards.tables import strengths
 
 BINS = 20
 _CARDS = HOLDING_CARDS.astype(np.int64)

@@ -9,7 +9,6 @@ first centre. Centres are sorted by the sum of their coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import ONE, index, jit
+from counterplay.core.parallel.jobs import map_in_threads
 
 SCALE = 4096  # a coordinate of 1; with at most 64 coordinates distances fit into 31 bits
 ROUNDS = 40  # of Lloyd's algorithm at most
@@ -171,26 +171,25 @@ def kmeans(
         return None
     label, far = np.empty(len(points), dtype=np.uint16), np.empty(len(points), dtype=np.int64)
     rounds, last = 0, -1
-    with ThreadPoolExecutor(threads) as pool:
-        while True:
-            centres = centres[np.argsort(centres.sum(axis=1, dtype=np.int64), kind="stable")]
-            known = with_sums(centres)
+    while True:
+        centres = centres[np.argsort(centres.sum(axis=1, dtype=np.int64), kind="stable")]
+        known = with_sums(centres)
 
-            def assign(low: int, known: np.ndarray = known) -> None:
-                nearest(points[low : low + PIECE], known, label[low : low + PIECE])
+        def assign(low: int, known: np.ndarray = known) -> None:
+            nearest(points[low : low + PIECE], known, label[low : low + PIECE])
 
-            list(pool.map(assign, range(0, len(points), PIECE)))
-            sums, count = np.zeros(centres.shape, np.int64), np.zeros(k, np.int64)
-            _add_up(points, label, known, sums, count, far)
-            objective, rounds = int(far.sum()), rounds + 1
-            if objectives is not None:
-                objectives.append(objective)
-            progress(min(rounds / ROUNDS, 1.0))
-            empty = np.flatnonzero(count == 0)
-            if len(empty) == 0 and (objective == last or rounds >= ROUNDS):
-                return known
-            last = objective
-            filled = np.maximum(count, 1)[:, None]
-            centres = ((2 * sums + filled) // (2 * filled)).astype(points.dtype)
-            # a centre without points moves to a point far from its own
-            centres[empty] = points[np.argsort(-far, kind="stable")[: len(empty)]]
+        map_in_threads(assign, range(0, len(points), PIECE), threads)
+        sums, count = np.zeros(centres.shape, np.int64), np.zeros(k, np.int64)
+        _add_up(points, label, known, sums, count, far)
+        objective, rounds = int(far.sum()), rounds + 1
+        if objectives is not None:
+            objectives.append(objective)
+        progress(min(rounds / ROUNDS, 1.0))
+        empty = np.flatnonzero(count == 0)
+        if len(empty) == 0 and (objective == last or rounds >= ROUNDS):
+            return known
+        last = objective
+        filled = np.maximum(count, 1)[:, None]
+        centres = ((2 * sums + filled) // (2 * filled)).astype(points.dtype)
+        # a centre without points moves to a point far from its own
+        centres[empty] = points[np.argsort(-far, kind="stable")[: len(empty)]]

@@ -21,8 +21,13 @@ from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.cards.canonical import SIZES, Links, boards, flop_number, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
-from counterplay.poker.cards.strength import RIVER_TOTAL, Workspace, in_pieces
-from counterplay.poker.cards.tables import board_links, strengths
+from counterplay.poker.cards.strength import (
+    RIVER_TOTAL,
+    Workspace,
+    board_links,
+    in_pieces,
+    strengths,
+)
 
 TURN_ENTRIES = 4096  # percentiles of all deals; on the river a count of wins is an entry
 _CARDS = HOLDING_CARDS.astype(np.int64)

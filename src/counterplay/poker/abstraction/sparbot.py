@@ -25,8 +25,7 @@ from counterplay.poker.abstraction.ehs import river_deals
 from counterplay.poker.cards.canonical import Boards, boards, find_canonical, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.decks import FULL, Deck
-from counterplay.poker.cards.strength import RIVER_TOTAL, Workspace, in_pieces
-from counterplay.poker.cards.tables import Strengths, strengths
+from counterplay.poker.cards.strength import RIVER_TOTAL, Strengths, Workspace, in_pieces, strengths
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak holdings with many outs, on the flop and the turn

@@ -40,7 +40,7 @@ from counterplay.poker.acpc.protocol import (
     judge,
     public_states,
 )
-from counterplay.poker.betting.betting import LIMIT, betting_tree
+from counterplay.poker.betting.betting import LIMIT, UNIT, betting_tree
 from counterplay.poker.bots.bot import nodes_by_history
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.histories.acpc import CHIPS, chips_text
@@ -99,6 +99,19 @@ class LogWriter:
 
     def _failed(self, error: OSError) -> CounterplayError:
         return CounterplayError(f"cannot write {self._path}: {reason(error)}")
+
+
+def check_files(plan: MatchPlan) -> None:
+    """An error if log or transcript cannot be written, or the match cannot be resumed from them:
+    before players are made, which may take minutes. It changes no file and leaves no new one."""
+    for path in (plan.log, plan.transcript):
+        if path is not None and not path.is_fifo():  # a reader of a pipe would leave
+            new = not path.exists()
+            LogWriter(path).close()
+            if new:
+                path.unlink()
+    if plan.resume:
+        read_match(plan)
 
 
 PROGRESS_EVERY = 100  # hands
@@ -330,6 +343,5 @@ class Dealer:
         whole = estimate([tally(won)], seat=seat)
         assert whole is not None
         plan = self._plan
-        return MatchResult.of(
-            "holdem", plan.names, whole, plan.seed, seconds=seconds, stopped=stopped, seat=seat
-        )
+        about = {"seconds": seconds, "stopped": stopped, "seat": seat, "unit": UNIT[-1]}
+        return MatchResult.of("holdem", plan.names, whole, plan.seed, **about)

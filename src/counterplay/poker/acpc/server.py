@@ -48,7 +48,7 @@ from counterplay.poker.acpc.client import (
     waiter,
     without_delay,
 )
-from counterplay.poker.acpc.dealer import Dealer, MatchAborted
+from counterplay.poker.acpc.dealer import Dealer, MatchAborted, check_files
 from counterplay.poker.acpc.plan import MatchPlan, past_states
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.bots.registry import BOTS
@@ -302,6 +302,7 @@ def deal_acpc(
     Built-in bots other than `adaptive`, and saved strategies, run in this process, which is faster
     and gives the same match; `own_processes` starts one for each.
     """
+    check_files(plan)
     with ExitStack() as stack:
         listening = [stack.enter_context(listen(host, number)) for number in ports]
         numbers = (listening[0].getsockname()[1], listening[1].getsockname()[1])

@@ -80,6 +80,7 @@ def play_adaptive(
     if luck_adjusted is None:
         luck_adjusted = player.portfolio is not None
     adjustment = HandLuckAdjustment(player.game, other)
+    unit = str(player.game.unit)
     start_bots((player, other), session_deals(seed, 0, 1).start_seeds)
     played: list[PlayedHand] = []
     won, adjusted = np.full((hands, 2), np.nan), np.full((hands, 2), np.nan)
@@ -109,11 +110,12 @@ def play_adaptive(
                     float(gained.mean()),
                     so_far.mean,
                     so_far.standard_error,
-                    None if luck_free is None else Adjusted.of(luck_free),
+                    None if luck_free is None else Adjusted.of(luck_free, unit),
                     player.standing(),
                     player.hand_strategy,
                     player.tracker.iterations,
                     so_far.degrees,
+                    unit,
                 )
                 yield block
                 mean = (luck_free or so_far).mean

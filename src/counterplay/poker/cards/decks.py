@@ -15,7 +15,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.cards.canonical import Links, flop_number
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.cards.tables import board_links
+from counterplay.poker.cards.strength import board_links
 
 LEAST_CARDS = 9  # two holdings and five cards of the board
 _IDENTITY = 0b11100100  # the identity suit permutation

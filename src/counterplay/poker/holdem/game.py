@@ -54,7 +54,7 @@ from counterplay.poker.betting.betting import (
     first_slots,
     row_of,
 )
-from counterplay.poker.cards import tables
+from counterplay.poker.cards import strength
 from counterplay.poker.cards.deal import (
     DERIVED,
     UNKNOWN,
@@ -265,7 +265,7 @@ class HoldemRules:
 
     def prepare(self, progress: ProgressCallback = no_progress) -> None:
         """Builds the tables of the cards; the first time that takes minutes with some buckets."""
-        tables.strengths(lambda share, what: progress(0.2 * share, what))
+        strength.strengths(lambda share, what: progress(0.2 * share, what))
         self.abstraction.buckets(part(progress, 0.2, 0.95, "card tables"))
         self.form()
         progress(1.0, "card tables")
@@ -311,7 +311,7 @@ class HoldemRules:
 
     def key(self) -> bytes:
         betting = "" if self.betting == LIMIT else f" {self.betting}"
-        return f"holdem {self.abstraction.key} ehs {tables.VERSION}{betting}".encode()
+        return f"holdem {self.abstraction.key} ehs {strength.VERSION}{betting}".encode()
 
 
 @lru_cache(maxsize=3)

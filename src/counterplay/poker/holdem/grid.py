@@ -78,7 +78,7 @@ def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") ->
     return draw_cells(cells, ACTIONS, SHADES, f"{name}: {seat}, {after}")
 
 
-def _places() -> Iterator[tuple[int, int, str]]:
+def _grid_cells() -> Iterator[tuple[int, int, str]]:
     """Yields row, column and label of each cell."""
     for row in range(13):
         for column in range(13):
@@ -86,7 +86,7 @@ def _places() -> Iterator[tuple[int, int, str]]:
 
 
 def _cells(grid: np.ndarray) -> dict[str, list[float]]:
-    return {label: grid[row, column].tolist() for row, column, label in _places()}
+    return {label: grid[row, column].tolist() for row, column, label in _grid_cells()}
 
 
 def draw_cells(
@@ -100,7 +100,7 @@ def draw_cells(
     axis = axes[0, 0]
     axis.grid(False)
     axis.spines[:].set_visible(False)
-    for row, column, label in _places():
+    for row, column, label in _grid_cells():
         left, dark = column - 0.5, 0.0
         for share, shade in zip(cells.get(label, ()), shades, strict=False):
             axis.add_patch(Rectangle((left, row - 0.5), share, 1.0, color=shade, linewidth=0))
@@ -124,7 +124,7 @@ def cells_html(
 ) -> str:
     """Returns the same as an HTML table; `note` stands before the names."""
     rows = [""] * 13
-    for row, _, label in _places():
+    for row, _, label in _grid_cells():
         shown = (cells[label], shades) if label in cells else ([1.0], ["white"])
         rows[row] += mixed_cell(label, *shown)
     keys = zip(names, shades, strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from counterplay.core.evaluation.estimate import half_width
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, NO_FOLD, BettingTree, betting_tree
-from counterplay.poker.cards import tables
+from counterplay.poker.cards import strength
 from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import remembers
@@ -44,7 +44,7 @@ def canonical_board(board: tuple[int, ...]) -> CanonicalBoard:
     street = BOARD_SIZE.index(len(board))
     if street == 0:
         return CanonicalBoard(0, 0, np.arange(N_HOLDINGS), np.ones(N_HOLDINGS, dtype=bool))
-    links = tables.board_links()
+    links = strength.board_links()
     link = int(links.flops[flop_number(*board[:3])])
     suits = [permute_suit(suit, link & 255) for suit in range(4)]
     for card in board[3:]:
@@ -74,7 +74,7 @@ def _buckets_on(cards: Any, board: CanonicalBoard, before: np.ndarray) -> np.nda
 def strengths_on(board: CanonicalBoard) -> np.ndarray:
     """float64[1326]: expected hand strength, the probability of winning a showdown against a
     random holding over all boards to come."""
-    counts = tables.strengths()
+    counts = strength.strengths()
     if board.street == 0:
         row = counts.preflop
     else:

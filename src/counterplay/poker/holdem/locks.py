@@ -1,5 +1,5 @@
-"""The decisions of hold'em that a lock names: a place of the betting (`poker/betting/places.py`) or
-the betting before one decision, such as `rc/cr`.
+"""The decisions of hold'em that a lock names: a `Place` (`poker/betting/betting.py`) or the
+betting before one decision, such as `rc/cr`.
 
 At a decision the hands are buckets. How often each comes there is the player's own reach, from a
 sample of boards with all holdings on each of them.
@@ -12,8 +12,14 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, unknown
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.locks import Lock, LockedDecision, refuse_fields
-from counterplay.poker.betting.betting import ACTIONS, LIMIT, STREETS, BettingTree, row_of
-from counterplay.poker.betting.places import find_place
+from counterplay.poker.betting.betting import (
+    ACTIONS,
+    LIMIT,
+    STREETS,
+    BettingTree,
+    find_place,
+    row_of,
+)
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.holdem.holdings import BOARD_SIZE, bucket_codes, canonical_board
 from counterplay.poker.holdem.table import Table, strategy_table

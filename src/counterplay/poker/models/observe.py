@@ -16,7 +16,6 @@ likelihood may decrease slightly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import index, jit
+from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import (
@@ -294,7 +294,5 @@ def infer_counts(
         work = InferenceWorkspace(np.zeros(N_HOLDINGS), bucket, new_deal(), holdings)
         return counts, float(expected_counts(form.cards, part, policy, work, counts))
 
-    with ThreadPoolExecutor(cores()) as pool:
-        chunks = list(pool.map(chunk, range(CHUNKS)))
-    counts, likelihoods = zip(*chunks, strict=True)
+    counts, likelihoods = zip(*map_in_threads(chunk, range(CHUNKS), cores()), strict=True)
     return np.sum(counts, axis=0), sum(likelihoods)

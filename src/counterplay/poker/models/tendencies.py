@@ -28,12 +28,12 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.responses.algorithms import confidence
 from counterplay.poker.betting.betting import (
     ACTIONS,
+    SEAT_NAMES,
     STREETS,
     BettingTree,
     betting_tree,
     nodes_and_buckets,
 )
-from counterplay.poker.betting.places import SEAT_NAMES
 from counterplay.poker.histories.records import RULES, HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.observe import seat_decisions

@@ -19,8 +19,7 @@ from counterplay.core.forms.restricted import RestrictedPlayer
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.locks import Lock, LockedDecision, lock_model
 from counterplay.core.games.players import PlayerResolver
-from counterplay.poker.betting.betting import STREETS
-from counterplay.poker.betting.places import SEAT_NAMES, find_place
+from counterplay.poker.betting.betting import SEAT_NAMES, STREETS, find_place
 from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, strengths_of_hands
 from counterplay.poker.spots.cards import FULL_BOARD, SpotSide
 from counterplay.poker.spots.columns import INFOSET

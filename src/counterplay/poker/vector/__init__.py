@@ -4,8 +4,7 @@ One traversal by seats, for games of one to four streets: `public_tree.py` (the 
 `chance.py`, `board.py`, `suit_permutations.py` (boards), `learner_tables.py` (tables, rows of
 holdings), `showdown.py` (showdowns and folds), `street.py` (what happens at the nodes of a street),
 `traversal.py` (seats, order of boards). Its uses: values and best responses (`flop_values.py`,
-`flop_sums.py`, `evaluation.py`, `flop_evaluation.py`), CFR-BR
-(`adversary.py`, `cfr_br.py`).
+`flop_sums.py`, `evaluation.py`), CFR-BR (`adversary.py`, `cfr_br.py`).
 Public chance sampling of one board after the other, with the same streets: `public_values.py`,
 `public_traversal.py`, `public_sampling.py`. On a CUDA device one source of kernels
 (`cuda_source.py`), from what nodes do (`cuda_nodes.py`), showdowns and folds (`cuda_columns.py`,

@@ -57,7 +57,7 @@ from counterplay.poker.bots.poki.strength import (
 )
 from counterplay.poker.cards.canonical import SIZES, boards, fill_hash
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 
 NO_ROUND = -1
 STREAM = 0x506F6B69  # of random numbers, distinct from that of a dealer with the same seed

@@ -32,8 +32,7 @@ import numpy as np
 
 from counterplay.poker.betting.betting import CALL, FOLD, RAISE
 from counterplay.poker.bots.poki.strength import HandStrength
-from counterplay.poker.cards.strength import PREFLOP_TOTAL
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import PREFLOP_TOTAL, strengths
 
 MAKE0, CALL1, MAKE1, CALL2, MAKE2, MAKE4 = "Make0", "Call1", "Make1", "Call2", "Make2", "Make4"
 #: A strategy raises while the round has fewer bets than this; the big blind is the first.

@@ -37,7 +37,7 @@ from counterplay.poker.bots.sparbot.model import (
     policy_rows,
     solve,
 )
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.strength import strengths
 from counterplay.poker.holdem.table import Table, new_table
 
 TREMBLE = 0.25  # probability with which a player is assumed to reach the flop with any bucket
