@@ -158,9 +158,10 @@ def held(cards: np.ndarray, card: int, place: int, seen: int) -> bool:
 @jit
 def count_actions(
     pairs: PairGame, first_row: np.ndarray, cards: np.ndarray, ends: np.ndarray, won: np.ndarray,
-    workspace: LuckWorkspace, seen: np.ndarray,
+    tells: bool, told: np.ndarray, workspace: LuckWorkspace, seen: np.ndarray,
 ) -> None:  # fmt: skip
-    """Adds the actions of `a` to `seen` (float64[rows, 3])."""
+    """Adds the actions of `a` to `seen` (float64[rows, 3]), or its probabilities, `told` as in
+    `imagine_deals`."""
     nodes, chance, path = pairs.nodes, workspace.chance, workspace.path
     for k in range(index(len(cards))):
         for side in range(index(2)):
@@ -174,7 +175,7 @@ def count_actions(
                 length += ONE
                 node = int(pairs.parent[index(node)])
             street, bucket, step = -1, 0, length
-            node = 0
+            node, decision = 0, ZERO
             while step > ZERO:
                 if nodes.street[index(node)] != street:
                     street = int(nodes.street[index(node)])
@@ -185,7 +186,13 @@ def count_actions(
                 if nodes.player[index(node)] == int(side):
                     facing = nodes.passive[index(nodes.decision[index(node)])] == 1
                     action = below - int(nodes.first_child[index(node)]) + (0 if facing else 1)
-                    seen[index(row_of(first_row, index(node), bucket)), index(action)] += 1.0
+                    row = index(row_of(first_row, index(node), bucket))
+                    if tells:
+                        for j in range(index(3)):
+                            seen[row, j] += told[k, side, decision, j]
+                    else:
+                        seen[row, index(action)] += 1.0
+                    decision += ONE
                 node = below
 
 
@@ -230,14 +237,14 @@ class ImaginaryLuckAdjustment:
             sides[0].chance.showdown,
         )
 
-    def learn(self, raw: PlayedDeals) -> None:
-        """Takes hands that were adjusted into the model of a program."""
+    def learn(self, raw: PlayedDeals, told: np.ndarray | None = None) -> None:
+        """Takes hands that were adjusted, as in `parts`, into the model of a program."""
         if not self._learns:
             return
         assert raw.cards is not None
         count_actions(
-            self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won, self._workspace,
-            self._seen,
+            self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won,
+            told is not None, _given(raw, told), self._workspace, self._seen,
         )  # fmt: skip
         self._values = self._new_values()
 
@@ -247,9 +254,13 @@ class ImaginaryLuckAdjustment:
         probabilities, float64[n, 2, decisions, 3]."""
         assert raw.cards is not None
         mean = np.full((*raw.won.shape, PARTS), np.nan)
-        given = np.zeros((*raw.won.shape, 0, 3)) if told is None else told
         imagine_deals(
             self._pairs, self._opponent, self._values, raw.cards, raw.ends, raw.won,
-            told is not None, given, self._workspace, np.zeros(PARTS), mean,
+            told is not None, _given(raw, told), self._workspace, np.zeros(PARTS), mean,
         )  # fmt: skip
         return mean
+
+
+def _given(raw: PlayedDeals, told: np.ndarray | None) -> np.ndarray:
+    """An array in the place of probabilities that nobody told."""
+    return np.zeros((*raw.won.shape, 0, 3)) if told is None else told
