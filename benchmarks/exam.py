@@ -31,7 +31,7 @@ from counterplay.poker.exam.holdem import HANDS, SCALE, played_samples
 
 OUT = Path(__file__).parent / "exam.csv"
 COVERAGE = Path(__file__).parent / "exam_coverage.csv"
-HIDDEN, COPIES = ", hidden", ", 24 copies"  # that are asked too
+HIDDEN, COPIES = ", hidden", ", 40 copies"  # that are asked too
 PAIRS = (
     ("noisy 5%", "safe"), ("noisy 5%", "sparbot"), ("noisy 5%" + HIDDEN, "safe"),
     ("noisy 5%" + HIDDEN, "sparbot"), ("noisy 5%" + HIDDEN + COPIES, "safe"),

@@ -51,7 +51,7 @@ def exam(
     copies: Annotated[
         int,
         Option(
-            help="Copies of a player in Python that are asked too, such as 12, to take the luck of "
+            help="Copies of a player in Python that are asked too, such as 40, to take the luck of "
             "its own mixing out; for players that do not say their probabilities."
         ),
     ] = 0,

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.core.base.arrays import TOLERANCE
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.registry import call_user_code
 from counterplay.poker.betting.betting import ACTIONS, CALL
 from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.match.referee import bot_name, tell_bot
-from counterplay.poker.vector.policy import TOLERANCE
 
 
 class Candidate:

@@ -9,7 +9,8 @@ that of Bowling et al. 2008).
 The program's own actions are corrected where it says its probabilities at each decision.
 
 u is that of two tables of few buckets: a projection of the table, and a model of the program from
-the hands before. Any u that does not depend on the hand leaves the mean as it is.
+the hands before; on the river, where most is won and lost, that of the table itself against the
+model (`river.py`). Any u that does not depend on the hand leaves the mean as it is.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from counterplay.poker.match.luck_adjustment import (
     exact_first,
     hand_correction,
 )
+from counterplay.poker.match.river import RiverPlay, river_play
 
 PROJECTED, SEED = 60_000, 34  # deals of a projection
 PRIOR = 3.0  # observations that the prior of a model is worth
@@ -89,9 +91,9 @@ def projected(view: Game, table: Table) -> np.ndarray:
 
 @jit
 def imagine_deals(
-    pairs: PairGame, opponent: Table, values: PlayerValues, cards: np.ndarray, ends: np.ndarray,
-    won: np.ndarray, tells: bool, told: np.ndarray, workspace: LuckWorkspace, parts: np.ndarray,
-    mean: np.ndarray,
+    pairs: PairGame, opponent: Table, values: PlayerValues, river: RiverPlay, cards: np.ndarray,
+    ends: np.ndarray, won: np.ndarray, tells: bool, told: np.ndarray, workspace: LuckWorkspace,
+    parts: np.ndarray, mean: np.ndarray,
 ) -> None:  # fmt: skip
     """Fills `mean` (float64[n, 2, PARTS]) with the mean of the parts of corrections, and of the
     payoff of the program in the place of the reach, over the holdings of the opponent. `told`
@@ -118,7 +120,7 @@ def imagine_deals(
                         continue
                     chance.deck[place], chance.deck[place + ONE] = low, high
                     hand_correction(
-                        pairs, opponent, opponent, values, int(side), int(end), teller,
+                        pairs, opponent, opponent, values, river, int(side), int(end), teller,
                         told[k, side], workspace, parts,
                     )  # fmt: skip
                     if parts[REACH] <= 0.0:
@@ -219,14 +221,18 @@ class ImaginaryLuckAdjustment:
         self._first = exact_first(view)
         buckets = index(max(view.rules.abstraction.counts))
         self._pairs = PairGame(tree.nodes, tree.parent, cards, flops, buckets)
+        self._river = river_play(tree, opponent, view.form.first_row, self._model())
         self._values = self._new_values()
 
-    def _new_values(self) -> PlayerValues:
-        slots = self._view.rules.slots()
-        legal = slots >= 0
+    def _model(self) -> np.ndarray:
+        """float64[rows, 3]: what the program does, as far as it was seen."""
         model = self._seen + PRIOR * self._prior
-        one = (model / np.maximum(model.sum(axis=1), 1e-300)[:, None])[legal]
-        two = self._against[legal]
+        shares: np.ndarray = model / np.maximum(model.sum(axis=1), 1e-300)[:, None]
+        return shares
+
+    def _new_values(self) -> PlayerValues:
+        legal = self._view.rules.slots() >= 0
+        one, two = self._river.model[legal], self._against[legal]
         sides = [pair_values(self._view, *pair) for pair in ((one, two), (two, one))]
         return PlayerValues(
             np.stack([side.value for side in sides]),
@@ -246,6 +252,7 @@ class ImaginaryLuckAdjustment:
             self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won,
             told is not None, _given(raw, told), self._workspace, self._seen,
         )  # fmt: skip
+        self._river = self._river._replace(model=self._model())
         self._values = self._new_values()
 
     def parts(self, raw: PlayedDeals, told: np.ndarray | None = None) -> np.ndarray:
@@ -255,7 +262,7 @@ class ImaginaryLuckAdjustment:
         assert raw.cards is not None
         mean = np.full((*raw.won.shape, PARTS), np.nan)
         imagine_deals(
-            self._pairs, self._opponent, self._values, raw.cards, raw.ends, raw.won,
+            self._pairs, self._opponent, self._values, self._river, raw.cards, raw.ends, raw.won,
             told is not None, _given(raw, told), self._workspace, np.zeros(PARTS), mean,
         )  # fmt: skip
         return mean
