@@ -187,7 +187,7 @@ def test_copies_take_out_the_luck_of_its_own_mixing() -> None:
         samples = np.concatenate([part for _, part in played_samples(lanes, opponent, deals, 3)])
         assert abs(samples.mean()) < 4.0 * samples.std() / np.sqrt(deals)
         spread.append(samples.std())
-    assert spread[1] < 0.8 * spread[0]
+    assert spread[1] < 0.9 * spread[0]  # cards and the opponent's draws are the rest
     raw, told = next(played_blocks(two_of(Blind(), 3), opponent, 10, 4))
     assert told is not None
     assert told.shape[:2] == raw.won.shape

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.core.kernels.jit import jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import ACTIONS, LETTER, LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import Bot, View
@@ -19,7 +20,7 @@ from counterplay.poker.exam.holdem import played_blocks
 from counterplay.poker.histories.records import settle_deal
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment, projected
 from counterplay.poker.match.luck_adjustment import PARTS, adjust_deals
-from counterplay.poker.match.river import fill_river, river_play
+from counterplay.poker.match.river import RiverPlay, fill_river, river_play
 
 pytestmark = pytest.mark.slow  # kernels and tables
 TREE = betting_tree(LIMIT)
@@ -145,6 +146,13 @@ def test_told_probabilities_take_out_the_luck_of_the_draw() -> None:
     assert np.array_equal(adjuster.parts(raw, told).sum(axis=2).mean(axis=1), deals)
 
 
+@jit
+def value_of(
+    nodes: Any, river: RiverPlay, node: int, side: int, bucket: int, code: int, winner: int
+) -> float:
+    return float(fill_river(nodes, river, node, side, bucket, code, winner))
+
+
 def test_a_river_is_walked_whole() -> None:
     """Against a walk in Python, from nodes that open the river."""
     view = cp.load("holdem(buckets=10)")
@@ -170,7 +178,7 @@ def test_a_river_is_walked_whole() -> None:
     for node in opening[:: len(opening) // 7]:
         for side, winner in ((0, 1), (1, -1), (0, 0)):
             given = node, side, int(rng.integers(10)), int(rng.integers(10)), winner
-            assert fill_river(TREE.nodes, river, *given) == pytest.approx(naive(*given), abs=1e-12)
+            assert value_of(TREE.nodes, river, *given) == pytest.approx(naive(*given), abs=1e-12)
 
 
 def test_nothing_is_luck_on_the_river_between_tables_that_are_known() -> None:

@@ -27,7 +27,8 @@ body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: var(--ink);
   background: var(--page); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 1.6rem 0 .4rem; }
 p { margin: .4rem 0; max-width: 48rem; } .soft { color: var(--soft); }
-table { border-collapse: collapse; } th { text-align: left; border-bottom: 1px solid var(--line); }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th { text-align: left; border-bottom: 1px solid var(--line); }
 td, th { padding: .15rem .8rem .15rem 0; font-variant-numeric: tabular-nums; }
 svg { max-width: 100%; height: auto; }
 """

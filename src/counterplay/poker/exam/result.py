@@ -87,7 +87,10 @@ class Exam(Tabular):
             return "taken out: it says its probabilities, and the exam draws its actions"
         if self.copies:
             return f"taken out for the most part: {self.copies} copies were asked too"
-        return "part of the luck: it does not say its probabilities, and no copies were asked"
+        return (
+            "part of the luck: it does not say its probabilities; of a player in Python copies "
+            "(copies=40, --copies 40) take most of it out"
+        )
 
     def columns(self) -> Columns:
         """A row for each opponent."""
