@@ -183,7 +183,7 @@ def coverage(exams: int, only: str | None) -> None:
             missed, last = missed + any(excluded), last + excluded[-1]
             means.append(intervals[-1].mean)
         rows[name, against] = (
-            name, against, hands, exams, truth[-1], 0.0, float(np.mean(means)),
+            name, against, hands, exams, round(float(truth[-1]), 12) + 0.0, 0.0, float(np.mean(means)),
             float(np.std(means) / exams**0.5), missed, last,
         )  # fmt: skip
         print(*rows[name, against], flush=True)
