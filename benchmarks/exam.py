@@ -183,8 +183,8 @@ def coverage(exams: int, only: str | None) -> None:
             missed, last = missed + any(excluded), last + excluded[-1]
             means.append(intervals[-1].mean)
         rows[name, against] = (
-            name, against, hands, exams, round(float(truth[-1]), 12) + 0.0, 0.0, float(np.mean(means)),
-            float(np.std(means) / exams**0.5), missed, last,
+            name, against, hands, exams, round(float(truth[-1]), 12) + 0.0, 0.0,
+            float(np.mean(means)), float(np.std(means) / exams**0.5), missed, last,
         )  # fmt: skip
         print(*rows[name, against], flush=True)
         header = ["player", "opponent", "hands", "exams", "value", "value_error", "exam_mean",
