@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from itertools import product
 from typing import Any
 
@@ -155,6 +156,31 @@ def test_they_see_the_hand_and_are_closed() -> None:
     candidate.end_hand(cp.ending("f", 1, "AhKd"))
     candidate.close()
     assert heard == [("new", 1)] * 3 + [("end", 0.5)] * 3 + [("close", 0)] * 3
+
+
+class Locked(Bot):
+    """Has what cannot be copied, as clients of services do."""
+
+    name = "locked"
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def act(self, view: cp.View) -> str:
+        with self.lock:
+            return "call"
+
+
+def test_a_player_that_cannot_be_copied_is_made_again() -> None:
+    first, second = two_of(Locked(), 2, Locked)
+    assert first.bot is not second.bot
+    assert first.bot.lock is not second.bot.lock
+    first.new_hand(0)
+    assert first.act(VIEW) == "call"
+    one = Locked()
+    for make in (None, lambda: one):
+        with pytest.raises(cp.CounterplayError, match="locked cannot be copied"):
+            two_of(one, 0, make)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,17 +154,27 @@ def _shares(answer: Any, legal: list[str]) -> np.ndarray | None:
     return None if shares[~possible].any() else shares / total
 
 
-def two_of(bot: Any, copies: int = 0) -> tuple[Candidate, Candidate]:
+def two_of(
+    bot: Any, copies: int = 0, make: Callable[[], Any] | None = None
+) -> tuple[Candidate, Candidate]:
     """Two candidates with a memory each: one plays a deal, the other plays it with the seats
-    swapped. Each has so many copies."""
-    try:
-        one, *others = (copy.deepcopy(bot) for _ in range(1 + 2 * copies))
-        return Candidate(bot, others[:copies]), Candidate(one, others[copies:])
-    except Exception as error:
-        raise CounterplayError(
-            f"{bot_name(bot)} cannot be copied ({error}); name it as file.py:Name, or give a class "
-            f"that can be"
-        ) from None
+    swapped. Each has so many copies. `make` makes another one of a bot that cannot be copied, such
+    as a client with a lock."""
+
+    def another() -> Any:
+        try:
+            return copy.deepcopy(bot)
+        except Exception as error:
+            made = bot if make is None else make()
+            if made is bot:
+                raise CounterplayError(
+                    f"{bot_name(bot)} cannot be copied ({error}); give its class, or name that as "
+                    f"file.py:Name"
+                ) from None
+            return made
+
+    one, *others = (another() for _ in range(1 + 2 * copies))
+    return Candidate(bot, others[:copies]), Candidate(one, others[copies:])
 
 
 def milliseconds(seconds: list[float]) -> tuple[float, float, float]:

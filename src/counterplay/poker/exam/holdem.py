@@ -96,12 +96,13 @@ def exam(
     positive(margin, "margin")
     if flops is not None:
         whole_number(flops, LEAST_FLOPS, None, "flops")
+    given = player
     if isinstance(player, type):
         player = call_user_code(player, player.__name__)
     begun = clock()
     with progress_bar(progress) as progress:
         examined, others = _players(player, against, progress)
-        lanes = _lanes(examined, copies)
+        lanes = _lanes(given, examined, copies)
         rows, end = _matches(lanes, others, hands, seed, margin, progress)
         exploitable, note = None, "stopped before it was measured"
         if end is None:
@@ -158,15 +159,22 @@ def _players(
     return examined, others
 
 
-def _lanes(examined: Any, copies: int) -> tuple[Candidate, Candidate]:
-    """The two candidates; refuses copies that say nothing new or cannot follow a hand."""
+def _lanes(given: Any, examined: Any, copies: int) -> tuple[Candidate, Candidate]:
+    """The two candidates of a player that was given as a class, a word or itself; refuses copies
+    that say nothing new or cannot follow a hand."""
+
+    def again() -> Any:
+        if isinstance(given, type):
+            return call_user_code(given, given.__name__)
+        return bot(given) if isinstance(given, str) else examined
+
     if copies and tells_shares(examined):
         raise BadParameter(
             f"{bot_name(examined)} says its probabilities, so that copies say nothing new"
         )
     if copies and isinstance(examined, AcpcProgram):
         raise BadParameter("copies are of players in Python; a program answers about its own hands")
-    return two_of(examined, copies)
+    return two_of(examined, copies, again)
 
 
 def _matches(
