@@ -1,9 +1,9 @@
 """How many hands an exam needs, and how often its intervals are wrong.
 
 Players that lose more than 0.05 sb/h against tables, in exams of 3,000 hands. A noisy player is the
-table `safe` with a share of uniform actions, which says its probabilities, or hides them: a program
-whose table nobody knows. Its loss is known from 4,000,000 hands of tables; Poki's is the mean of
-its exams. Writes benchmarks/exam.csv.
+table `safe` with a share of uniform actions, which says its probabilities, or hides them: a player
+whose table nobody knows, alone or with copies that are asked too. Its loss is known from 4,000,000
+hands of tables; Poki's is the mean of its exams. Writes benchmarks/exam.csv.
 
 With --coverage: exams of players whose exact value is known, looked at all the time and never
 stopped. Writes benchmarks/exam_coverage.csv.
@@ -31,17 +31,19 @@ from counterplay.poker.exam.holdem import HANDS, SCALE, played_samples
 
 OUT = Path(__file__).parent / "exam.csv"
 COVERAGE = Path(__file__).parent / "exam_coverage.csv"
-HIDDEN = ", hidden"
+HIDDEN, COPIES = ", hidden", ", 40 copies"  # that are asked too
 PAIRS = (
     ("noisy 5%", "safe"), ("noisy 5%", "sparbot"), ("noisy 5%" + HIDDEN, "safe"),
-    ("noisy 5%" + HIDDEN, "sparbot"), ("poki", "safe"),
+    ("noisy 5%" + HIDDEN, "sparbot"), ("noisy 5%" + HIDDEN + COPIES, "safe"),
+    ("noisy 5%" + HIDDEN + COPIES, "sparbot"), ("poki", "safe"),
 )  # fmt: skip
-THEN = " then "
+THEN, ILLEGAL = " then ", "illegal"  # one who answers no action, which is played as a call
 #: Players, hands of an exam.
 COVERED = (
     ("always-call", "uniform", 200), ("always-call" + HIDDEN, "uniform", 200),
-    ("always-fold" + HIDDEN, "uniform", 200),
-    (f"always-fold{THEN}always-raise" + HIDDEN, "uniform", 200),
+    ("always-fold" + HIDDEN, "uniform", 200), ("always-raise" + HIDDEN, "uniform", 200),
+    (f"always-fold{THEN}always-raise" + HIDDEN, "uniform", 200), (ILLEGAL, "uniform", 200),
+    ("uniform" + HIDDEN, "uniform", 200), ("uniform" + HIDDEN + COPIES, "uniform", 200),
 )  # fmt: skip
 KNOWN_HANDS = 4_000_000
 
@@ -60,6 +62,15 @@ class Hidden:
 
     def act(self, view: cp.View) -> str:
         return self._bot.act(view)
+
+
+class Illegal:
+    """Answers no action."""
+
+    name = ILLEGAL
+
+    def act(self, view: cp.View) -> str:
+        return "all-in"
 
 
 class Switching:
@@ -95,9 +106,11 @@ def noisy(word: str) -> cp.Strategy:
     return cp.Strategy(safe.game, mixed)
 
 
-def played(player: Any, opponent: Any, seed: int, hands: int) -> tuple[np.ndarray, np.ndarray]:
+def played(name: str, opponent: Any, seed: int, hands: int) -> tuple[np.ndarray, np.ndarray]:
     """Luck-adjusted payoffs of the deals of an exam that is not stopped, and those with luck."""
-    blocks = list(played_samples(two_of(player), opponent, hands // 2, seed))
+    copies = int(COPIES.split()[1]) if name.endswith(COPIES) else 0
+    lanes = two_of(examined(name.removesuffix(COPIES), hands), copies)
+    blocks = list(played_samples(lanes, opponent, hands // 2, seed))
     won = [deals.won.mean(axis=1) for deals, _ in blocks]
     return np.concatenate([samples for _, samples in blocks]), np.concatenate(won)
 
@@ -105,6 +118,8 @@ def played(player: Any, opponent: Any, seed: int, hands: int) -> tuple[np.ndarra
 def examined(name: str, hands: int = HANDS) -> Any:
     """A player, hidden in a program if its name says so; `hands`: of the exam."""
     word = name.removesuffix(HIDDEN)
+    if word == ILLEGAL:
+        return Illegal()
     if THEN in word:
         return Switching([cp.bot(one) for one in word.split(THEN)], hands // 2)
     found = strategy_bot(noisy(word), name) if word.startswith("noisy") else cp.bot(word)
@@ -155,21 +170,21 @@ def coverage(exams: int, only: str | None) -> None:
     for name, against, hands in COVERED:
         if only not in (None, name):
             continue
-        player, deals = examined(name, hands), hands // 2
-        values = [value(one, against)[0] for one in name.removesuffix(HIDDEN).split(THEN)]
+        words, deals = name.removesuffix(COPIES).removesuffix(HIDDEN).split(THEN), hands // 2
+        values = [value("always-call" if one == ILLEGAL else one, against)[0] for one in words]
         of_deal = np.repeat(values, deals // len(values))
         truth = of_deal.cumsum() / np.arange(1, deals + 1)  # of the mean of the deals so far
         missed = last = 0
         means = []
         for seed in range(exams):
-            samples, _ = played(player, cp.bot(against), seed, hands)
+            samples, _ = played(name, cp.bot(against), seed, hands)
             intervals = ConfidenceSequence(len(samples), SCALE).add(samples)
             excluded = [one.excludes(now) for one, now in zip(intervals, truth, strict=True)]
             missed, last = missed + any(excluded), last + excluded[-1]
             means.append(intervals[-1].mean)
         rows[name, against] = (
-            name, against, hands, exams, truth[-1], 0.0, float(np.mean(means)),
-            float(np.std(means) / exams**0.5), missed, last,
+            name, against, hands, exams, round(float(truth[-1]), 12) + 0.0, 0.0,
+            float(np.mean(means)), float(np.std(means) / exams**0.5), missed, last,
         )  # fmt: skip
         print(*rows[name, against], flush=True)
         header = ["player", "opponent", "hands", "exams", "value", "value_error", "exam_mean",
@@ -192,11 +207,11 @@ def main() -> None:
     for name, against in PAIRS:
         if given.against not in (None, against) or given.player not in (None, name):
             continue
-        opponent, program, truth, error = cp.bot(against), examined(name), np.nan, np.nan
+        opponent, truth, error = cp.bot(against), np.nan, np.nan
         if name.startswith("noisy"):
-            truth, error = value(name.removesuffix(HIDDEN), against)
+            truth, error = value(name.removesuffix(COPIES).removesuffix(HIDDEN), against)
         samples, raw = zip(
-            *(played(program, opponent, seed, HANDS) for seed in range(exams)), strict=True
+            *(played(name, opponent, seed, HANDS) for seed in range(exams)), strict=True
         )
         everything = np.concatenate(samples)
         if np.isnan(truth):

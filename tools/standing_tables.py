@@ -108,12 +108,13 @@ def network_table() -> str:
             f"{int(row['calls']):,}",
             f"{float(row['exploitability']):.4f}",
             minutes(row["seconds"]),
+            minutes(str(float(row["seconds"]) - float(row["network_seconds"]))),
             minutes(row["processor_seconds"]),
         ]
         for row in _rows("policy_network")
     ]
-    header = ["device", "layers", "calls", "exploitability, sb/h", "time", "processor time"]
-    return table(header, lines)
+    header = ["device", "layers", "calls", "exploitability, sb/h", "time", "outside the network"]
+    return table([*header, "processor time"], lines)
 
 
 def minutes(seconds: str) -> str:

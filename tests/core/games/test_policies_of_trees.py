@@ -38,6 +38,34 @@ def test_single_precision_is_rounded_to_one() -> None:
     assert cp.exploitability("kuhn", lambda label, actions: third) > 0.0
 
 
+def test_half_precision_is_rounded_to_one() -> None:
+    third = np.array([0.334, 0.667], dtype=np.float16)
+    assert cp.exploitability("kuhn", lambda label, actions: third) > 0.0
+
+
+class Tensor:
+    """As PyTorch has it while it learns: no array until it is detached."""
+
+    def detach(self) -> np.ndarray:
+        return np.array([0.25, 0.75], dtype=np.float32)
+
+    def __array__(self, *arguments: Any, **options: Any) -> np.ndarray:
+        raise RuntimeError("use detach()")
+
+
+def test_tensors_with_gradients_are_taken() -> None:
+    same = cp.exploitability("kuhn", lambda label, actions: [0.25, 0.75])
+    assert cp.exploitability("kuhn", lambda label, actions: Tensor()) == pytest.approx(same)
+    with pytest.raises(cp.CounterplayError, match="expected the probabilities"):
+        cp.exploitability("kuhn", lambda label, actions: [Tensor(), Tensor()])
+
+
+def test_a_policy_that_draws_has_no_exact_value() -> None:
+    rng = np.random.default_rng(1)
+    with pytest.raises(cp.CounterplayError, match="answers the same question differently at 'J'"):
+        cp.exploitability("kuhn", lambda label, actions: rng.dirichlet(np.ones(2)))
+
+
 @pytest.mark.parametrize(
     "answer", [None, "bet", {"call": 1.0}, [1.0], [0.7, 0.7], [1.5, -0.5], [np.nan, 1.0], {}]
 )

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.core.kernels.jit import jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.betting.betting import ACTIONS, LETTER, LIMIT, betting_tree
+from counterplay.poker.betting.betting import ACTIONS, LETTER, LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import Bot, View
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.exam.candidate import two_of
@@ -19,6 +20,7 @@ from counterplay.poker.exam.holdem import played_blocks
 from counterplay.poker.histories.records import settle_deal
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment, projected
 from counterplay.poker.match.luck_adjustment import PARTS, adjust_deals
+from counterplay.poker.match.river import RiverPlay, fill_river, river_play
 
 pytestmark = pytest.mark.slow  # kernels and tables
 TREE = betting_tree(LIMIT)
@@ -89,8 +91,8 @@ def test_it_is_the_mean_over_holdings_one_at_a_time(tells: bool) -> None:
             won[0, side] = payoff
             deal = np.array([dealt], dtype=np.uint8)
             adjust_deals(
-                adjuster._pairs, one, opponent.table, values, deal, raw.ends[k : k + 1], won,
-                adjuster._workspace, np.zeros(PARTS),
+                adjuster._pairs, one, opponent.table, values, adjuster._river, deal,
+                raw.ends[k : k + 1], won, adjuster._workspace, np.zeros(PARTS),
             )  # fmt: skip
             total, weight = total + reach * float(won[0, side]), weight + reach
         assert found[k, side] == pytest.approx(total / weight, abs=1e-9)
@@ -142,3 +144,74 @@ def test_told_probabilities_take_out_the_luck_of_the_draw() -> None:
     assert deals.std() < 0.8 * adjuster.parts(raw).sum(axis=2).mean(axis=1).std()
     adjuster.learn(raw)  # nothing to learn of a table
     assert np.array_equal(adjuster.parts(raw, told).sum(axis=2).mean(axis=1), deals)
+
+
+@jit
+def value_of(
+    nodes: Any, river: RiverPlay, node: int, side: int, bucket: int, code: int, winner: int
+) -> float:
+    return float(fill_river(nodes, river, node, side, bucket, code, winner))
+
+
+def test_a_river_is_walked_whole() -> None:
+    """Against a walk in Python, from nodes that open the river."""
+    view = cp.load("holdem(buckets=10)")
+    opponent, rng = cp.bot(cp.Strategy.random(view, 8)).table, np.random.default_rng(4)
+    model = rng.dirichlet(np.ones(3), size=len(view.rules.slots()))
+    river = river_play(TREE, opponent, view.form.first_row, model)
+
+    def naive(node: int, side: int, bucket: int, code: int, winner: int) -> float:
+        state = TREE.states[node]
+        if state.over:
+            share = winner if state.folded == NO_FOLD else -1 if state.folded == 0 else 1
+            return share * min(state.paid)
+        rows = view.form.first_row[node] + bucket, opponent.first_row[node] + code
+        shares = model[rows[0]] if state.player() == side else opponent.policy[rows[1]]
+        return sum(
+            float(shares[ACTIONS.index(action)]) * naive(child, side, bucket, code, winner)
+            for action, child in TREE.moves[node].items()
+        )
+
+    opening = [node for node, text in enumerate(TREE.histories) if text.count("/") == 3]
+    opening = [node for node in opening if TREE.histories[node].endswith("/")]
+    assert np.flatnonzero(np.diff(river.first)).tolist() == opening
+    for node in opening[:: len(opening) // 7]:
+        for side, winner in ((0, 1), (1, -1), (0, 0)):
+            given = node, side, int(rng.integers(10)), int(rng.integers(10)), winner
+            assert value_of(TREE.nodes, river, *given) == pytest.approx(naive(*given), abs=1e-12)
+
+
+def test_nothing_is_luck_on_the_river_between_tables_that_are_known() -> None:
+    """Two tables of the view itself: what follows a turn has a value, whatever the river brings."""
+    view = cp.load("holdem(buckets=10)")
+    bot, other = (cp.bot(cp.Strategy.random(view, 4)) for _ in range(2))
+    adjuster = ImaginaryLuckAdjustment(view, bot, other.table)
+    adjuster._river = adjuster._river._replace(model=bot.table.policy)  # without the sampling
+    raw, _ = played(bot, other, 12)
+    assert raw.cards is not None
+    values = adjuster._values._replace(known=np.array([True, True]))
+    tables = bot.table, other.table
+    found = []
+    for cards, ends in zip(raw.cards, raw.ends, strict=True):
+        if TREE.states[int(ends[0])].round < 3:
+            continue
+        turn = TREE.histories[int(ends[0])].rpartition("/")[0]
+        seen = []
+        for end in (k for k, text in enumerate(TREE.histories) if text.startswith(turn + "/")):
+            if not TREE.states[end].over:
+                continue
+            for card in range(0, 52, 9):
+                if card in cards[:8]:
+                    continue
+                deal = cards.copy()
+                deal[8] = card
+                won = np.array([[settle_deal(TREE.states[end], deal.tolist()), np.nan]])
+                adjust_deals(
+                    adjuster._pairs, *tables, values, adjuster._river, deal[None],
+                    np.array([[end, 0]], dtype=np.int32), won, adjuster._workspace,
+                    np.zeros(PARTS),
+                )  # fmt: skip
+                seen.append(won[0, 0])
+        found.append(np.ptp(seen))
+    assert found
+    assert max(found) < 1e-9

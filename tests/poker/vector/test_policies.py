@@ -213,6 +213,25 @@ def test_an_estimate_of_a_named_policy_goes_on_where_it_was() -> None:
     assert other.calls == named.calls
 
 
+def test_an_estimate_that_was_interrupted_goes_on_where_it_was() -> None:
+    game, answer = walked_game(FLOP_BETS), network(np)
+    whole, version = VectorPolicy(answer, "net"), uuid.uuid4().hex
+    expected = cp.exploitability(game, whole, flops=12)
+
+    def stopped(boards: Any, betting: Any) -> np.ndarray:
+        if policy.calls > 0.7 * whole.calls:
+            raise KeyboardInterrupt
+        found: np.ndarray = answer(boards, betting)
+        return found
+
+    policy = VectorPolicy(stopped, "net", version=version)
+    with pytest.raises(KeyboardInterrupt):
+        cp.exploitability(game, policy, flops=12)
+    again = VectorPolicy(answer, "net", version=version)
+    assert cp.exploitability(game, again, flops=12) == pytest.approx(expected, abs=1e-12)
+    assert again.calls < 0.8 * whole.calls
+
+
 @pytest.mark.slow
 def test_a_table_of_the_full_deck_has_its_exact_value() -> None:
     game = cp.load("flop_holdem(buckets=5)")

@@ -16,7 +16,7 @@ from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_facts, print_json
 from counterplay.core.base.errors import BadParameter
 
-MATCH_OPTIONS = ("against", "hands", "margin", "seed", "flops")
+MATCH_OPTIONS = ("against", "hands", "margin", "seed", "copies", "flops")
 SHOWN = 8  # decisions that are printed
 
 
@@ -48,6 +48,13 @@ def exam(
         float, Option(help="Stop also when the interval is this close to 0, in sb/h.")
     ] = 0.05,
     seed: opt.Seed = 0,
+    copies: Annotated[
+        int,
+        Option(
+            help="Copies of a player in Python that are asked too, such as 40, to take the luck of "
+            "its own mixing out; for players that do not say their probabilities."
+        ),
+    ] = 0,
     flops: Annotated[
         int | None,
         Option(
@@ -84,7 +91,9 @@ def exam(
             raise BadParameter("--times is for text players in a small game; add --game kuhn")
         _check_holdem(player)
         opponents = None if against is None else [one.strip() for one in against.split(",")]
-        result, stopped, failure = _matches(player, opponents, hands, seed, margin, flops)
+        result, stopped, failure = _matches(
+            player, opponents, hands, seed, margin=margin, copies=copies, flops=flops
+        )
     paths = save(result, where)
     if as_json:
         print_json(result.facts())
@@ -114,16 +123,14 @@ def _matches(
     opponents: list[str] | None,
     hands: int,
     seed: int,
-    margin: float,
-    flops: int | None,
+    **options: Any,
 ) -> tuple[Any, bool, Exception | None]:
     """The exam, whether it was stopped by Ctrl-C, and the error that ended it."""
     from counterplay.poker.exam.holdem import exam as examine
     from counterplay.poker.exam.result import ExamFailed
 
     with display.share_progress("exam") as progress:
-        options = {"margin": margin, "flops": flops, "progress": progress}
-        work = partial(examine, player, opponents, hands, seed, **options)
+        work = partial(examine, player, opponents, hands, seed, progress=progress, **options)
         try:
             result, stopped = display.until_stopped(work)
         except ExamFailed as failure:
@@ -151,6 +158,7 @@ def _print_exam(exam: Any) -> None:
         "exploitability (b1 + b2)": f"{value}, {exam.exploitability_note}",
         "time of an action": f"{exam.mean_ms:.3g} ms, 99% within {exam.slow_ms:.3g} ms",
         "illegal actions": f"{exam.illegal:,} of {exam.actions:,}",
+        "its own mixing": exam.mixing,
         "seconds": round(exam.seconds, 1),
     }
     print_facts(facts, False)

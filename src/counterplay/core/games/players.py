@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from counterplay.core.base.arrays import SAME, TOLERANCE, as_numpy
 from counterplay.core.base.errors import LONGEST_REASON, BadStrategy, UnknownName, shown, unknown
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # files that are searched for a similar name
-POLICY_TOLERANCE = 1e-5  # of the sum of a policy's probabilities, which are divided by it
+REPEATED = 8  # questions that a policy is asked twice
 
 
 class PlayerResolver:
@@ -238,35 +239,48 @@ def is_policy(player: Any) -> bool:
 
 
 def tabulated(game: Game, policy: Any, name: str) -> Strategy:
-    """The answers of `policy(label, actions)` at every information set."""
+    """The answers of `policy(label, actions)` at every information set. The first questions are
+    asked twice: a policy that draws has no exact value."""
     if game.discovers_infosets:
         raise BadStrategy(
             f"{game.name} is played without a tree, so {name} cannot be asked about all of its "
             f"information sets"
         )
     first, labels, shares = game.form.first, game.labels, np.zeros(game.n_slots)
-    for infoset, label in enumerate(game.infoset_names):
+    names = game.infoset_names
+    for infoset in (*range(len(names)), *range(min(REPEATED, len(names)))):
         low, high = int(first[infoset]), int(first[infoset + 1])
-        actions = list(labels.action[low:high])
-        answer = call_user_code(policy, name, label, list(actions))
-        if isinstance(answer, Mapping):
-            strange = [action for action in answer if action not in actions]
-            row = None if strange else [answer.get(action, 0.0) for action in actions]
-        else:
-            row = answer
-        try:
-            given = np.asarray(row, dtype=np.float64)
-        except (TypeError, ValueError):
-            given = np.zeros(0)
-        if given.shape != (len(actions),) or not (given >= 0.0).all():
-            given = np.zeros(len(actions))
-        if not abs(given.sum() - 1.0) <= POLICY_TOLERANCE:
+        asked_before = shares[low:high].any()
+        row = _answered(policy, name, names[infoset], list(labels.action[low:high]))
+        if asked_before and np.abs(row - shares[low:high]).max() > SAME:
             raise BadStrategy(
-                f"{name} answered {shown(answer)} at {label!r}; expected the probabilities of "
-                f"{', '.join(actions)}, which sum to 1"
+                f"{name} answers the same question differently at {names[infoset]!r}; a policy "
+                f"returns probabilities, the same in every call"
             )
-        shares[low:high] = given / given.sum()
+        if not asked_before:
+            shares[low:high] = row
     return Strategy(game, shares)
+
+
+def _answered(policy: Any, name: str, label: str, actions: list[str]) -> np.ndarray:
+    """The probabilities of the actions at an information set."""
+    answer = call_user_code(policy, name, label, list(actions))
+    tolerance, row = TOLERANCE, np.zeros(0)
+    try:
+        if isinstance(answer, Mapping) and set(answer) <= {*actions}:
+            row = np.array([float(answer.get(action, 0.0)) for action in actions])
+        elif not isinstance(answer, Mapping):
+            row, tolerance = as_numpy(answer)
+    except Exception:  # of whatever library made it: these are no numbers
+        row = np.zeros(0)
+    right = row.shape == (len(actions),) and bool((row >= 0.0).all())
+    if not right or not abs(row.sum() - 1.0) <= tolerance:
+        raise BadStrategy(
+            f"{name} answered {shown(answer)} at {label!r}; expected the probabilities of "
+            f"{', '.join(actions)}, which sum to 1"
+        )
+    shares: np.ndarray = row / row.sum()
+    return shares
 
 
 def _needs_two(function: Any) -> bool:

@@ -33,11 +33,11 @@ from counterplay.core.kernels.jit import clock
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.core.match.sequences import LEVEL, ConfidenceSequence, ControlledSamples
-from counterplay.poker.acpc.program import player_or_program
+from counterplay.poker.acpc.program import AcpcProgram, player_or_program
 from counterplay.poker.betting.betting import ACTIONS, LIMIT, betting_tree
 from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.table import TableBot
-from counterplay.poker.exam.candidate import Candidate, milliseconds, two_of
+from counterplay.poker.exam.candidate import Candidate, milliseconds, tells_shares, two_of
 from counterplay.poker.exam.result import Exam, ExamFailed, ExamRow
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.imaginary import ImaginaryLuckAdjustment
@@ -53,6 +53,7 @@ MARGIN = 0.05  # sb/h
 BLOCK = 50  # deals after which the model of the player is renewed
 SCALE = 1.0  # sb/h: of the standard deviation of a luck-adjusted duplicate deal
 MOST_HANDS = 10**6
+MOST_COPIES = 100
 #: What best responses win from simple bots, the mean of both seats (Johanson et al. 2011, and
 #: benchmarks/exact.csv).
 LEAKS = {"always-fold": 0.75, "always-call": 1.16348, "always-raise": 3.69769}
@@ -74,6 +75,7 @@ def exam(
     seed: int = 0,
     *,
     margin: float = MARGIN,
+    copies: int = 0,
     flops: int | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Exam:
@@ -82,22 +84,25 @@ def exam(
 
     It plays at most `hands` hands against each player of `against` (by default the shipped
     strategies and the bots that are tables), and stops when a 95% confidence sequence says that it
-    wins, loses, or is within `margin` sb/h of even. `flops`: also estimate its exploitability from
-    so many flops, where it is a table or a function. Ctrl-C raises `Interrupted`, whose `result` is
-    the exam so far (None before the first match was over); an error in a later match `ExamFailed`,
-    which has one too.
+    wins, loses, or is within `margin` sb/h of even. `copies`: so many copies of a player in Python
+    that does not say its probabilities are asked too, to take the luck of its own mixing out.
+    `flops`: also estimate its exploitability from so many flops, where it is a table or a function.
+    Ctrl-C raises `Interrupted`, whose `result` is the exam so far (None before the first match was
+    over); an error in a later match `ExamFailed`, which has one too.
     """
     whole_number(hands, 2, MOST_HANDS, "hands")
+    whole_number(copies, 0, MOST_COPIES, "copies")
     check_seed(seed)
     positive(margin, "margin")
     if flops is not None:
         whole_number(flops, LEAST_FLOPS, None, "flops")
+    given = player
     if isinstance(player, type):
         player = call_user_code(player, player.__name__)
     begun = clock()
     with progress_bar(progress) as progress:
         examined, others = _players(player, against, progress)
-        lanes = two_of(examined)
+        lanes = _lanes(given, examined, copies)
         rows, end = _matches(lanes, others, hands, seed, margin, progress)
         exploitable, note = None, "stopped before it was measured"
         if end is None:
@@ -124,6 +129,7 @@ def exam(
         version=version(),
         stopped=end is not None,
         told=lanes[0].tells,
+        copies=copies,
         failure=str(end) if isinstance(end, CounterplayError) else "",
     )
     if isinstance(end, CounterplayError):
@@ -151,6 +157,24 @@ def _players(
                 f"an exam is in both seats, and {bot_name(one)} is a response for one"
             )
     return examined, others
+
+
+def _lanes(given: Any, examined: Any, copies: int) -> tuple[Candidate, Candidate]:
+    """The two candidates of a player that was given as a class, a word or itself; refuses copies
+    that say nothing new or cannot follow a hand."""
+
+    def again() -> Any:
+        if isinstance(given, type):
+            return call_user_code(given, given.__name__)
+        return bot(given) if isinstance(given, str) else examined
+
+    if copies and tells_shares(examined):
+        raise BadParameter(
+            f"{bot_name(examined)} says its probabilities, so that copies say nothing new"
+        )
+    if copies and isinstance(examined, AcpcProgram):
+        raise BadParameter("copies are of players in Python; a program answers about its own hands")
+    return two_of(examined, copies, again)
 
 
 def _matches(
@@ -251,7 +275,7 @@ def played_samples(
             adjusted = adjuster.adjusted(raw).mean(axis=1)
         yield raw, controlled.add(adjusted, np.column_stack([*controls, plain - adjusted]))
         if imaginary:
-            adjuster.learn(raw)
+            adjuster.learn(raw, told)
 
 
 def luck_adjuster(player: Any, opponent: Any, progress: ProgressCallback) -> Any:
@@ -285,7 +309,7 @@ def played_blocks(
                 ends[k, column] = [hand.end for hand in hands]
                 for hand, shares in enumerate(lane.told):
                     told[hand, column[hand], : len(shares)] = np.reshape(shares, (-1, len(ACTIONS)))
-            yield PlayedDeals(deals.cards, won, ends), told if lanes[0].tells else None
+            yield PlayedDeals(deals.cards, won, ends), told if lanes[0].known else None
     finally:
         for one in faced:
             one.close()

@@ -14,15 +14,21 @@ from counterplay.poker.exam.result import Exam, ExamRow
 
 PAGE, DATA = "exam.html", "exam.json"
 WIDTH, ROW, LEFT = 760, 26, 130  # of the picture of intervals, in pixels
-COLOURS = {"wins": "#14633a", "loses": "#9c1c1c", "even": "#1d4b7a", "not clear": "#6b7280"}
+#: On light and on dark pages.
+COLOURS = {"wins": "#2a9457", "loses": "#d9534f", "even": "#3b82c4", "not clear": "#7b8591"}
 MOST_DECISIONS = 30  # in the table
 MOST_LETTERS = 18  # of an opponent in the picture
 _STYLE = """
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126;
-  font: 16px/1.5 system-ui, sans-serif; }
+:root { color-scheme: light dark; --ink: #1c2126; --soft: #56606b; --line: #d9dee3; --page: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9ec; --soft: #a3adb7; --line: #3a434c; --page: #14181c; }
+}
+body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: var(--ink);
+  background: var(--page); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 1.6rem 0 .4rem; }
-p { margin: .4rem 0; max-width: 48rem; } .soft { color: #56606b; }
-table { border-collapse: collapse; } th { text-align: left; border-bottom: 1px solid #d9dee3; }
+p { margin: .4rem 0; max-width: 48rem; } .soft { color: var(--soft); }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th { text-align: left; border-bottom: 1px solid var(--line); }
 td, th { padding: .15rem .8rem .15rem 0; font-variant-numeric: tabular-nums; }
 svg { max-width: 100%; height: auto; }
 """
@@ -69,9 +75,7 @@ def _of_matches(exam: Exam) -> tuple[str, str]:
         "time of an action": f"{exam.mean_ms:.3g} ms on average, 99% within {exam.slow_ms:.3g} ms, "
         f"at most {exam.most_ms:.3g} ms",
         "illegal actions": f"{exam.illegal:,} of {exam.actions:,}, played as calls",
-        "its own mixing": "taken out: it says its probabilities, and the exam draws its actions"
-        if exam.told
-        else "part of the luck: it does not say its probabilities",
+        "its own mixing": exam.mixing,
         "seed": exam.seed,
         "seconds": round(exam.seconds, 1),
         "counterplay": exam.version,
@@ -119,7 +123,7 @@ def _intervals(rows: tuple[ExamRow, ...]) -> str:
         f'<line x1="{middle}" x2="{middle}" y1="4" y2="{height - 26}" stroke="#9aa5b1"/>',
         *(
             f'<text x="{middle + tick * scale:.1f}" y="{height - 8}" font-size="12" '
-            f'text-anchor="{anchor}" fill="#56606b">{_tick(tick)} sb/h</text>'
+            f'text-anchor="{anchor}" fill="currentColor">{_tick(tick)} sb/h</text>'
             for tick, anchor in ((-most, "start"), (0.0, "middle"), (most, "end"))
         ),
     ]
@@ -131,7 +135,8 @@ def _intervals(rows: tuple[ExamRow, ...]) -> str:
         )
         colour = COLOURS[row.verdict]
         lines.append(
-            f'<text x="0" y="{y + 4}" font-size="13">{escape(_short(row.opponent))}</text>'
+            f'<text x="0" y="{y + 4}" font-size="13" fill="currentColor">'
+            f"{escape(_short(row.opponent))}</text>"
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="{colour}" '
             f'stroke-width="3"/><circle cx="{middle + scale * row.mean:.1f}" cy="{y}" r="4.5" '
             f'fill="{colour}"/>'

@@ -74,10 +74,23 @@ class Exam(Tabular):
     version: str
     stopped: bool = False
     told: bool = False  # whether its actions were drawn from probabilities that it told
+    copies: int = 0  # that were asked too
     failure: str = ""  # the error that ended it
 
     def __repr__(self) -> str:
         return "\n".join([f"Exam of {self.player}:", *(str(row) for row in self.rows)])
+
+    @property
+    def mixing(self) -> str:
+        """What became of the luck of the player's own draws, in words."""
+        if self.told:
+            return "taken out: it says its probabilities, and the exam draws its actions"
+        if self.copies:
+            return f"taken out for the most part: {self.copies} copies were asked too"
+        return (
+            "part of the luck: it does not say its probabilities; of a player in Python copies "
+            "(copies=40, --copies 40) take most of it out"
+        )
 
     def columns(self) -> Columns:
         """A row for each opponent."""

@@ -9,7 +9,8 @@ that of Bowling et al. 2008).
 The program's own actions are corrected where it says its probabilities at each decision.
 
 u is that of two tables of few buckets: a projection of the table, and a model of the program from
-the hands before. Any u that does not depend on the hand leaves the mean as it is.
+the hands before; on the river, where most is won and lost, that of the table itself against the
+model (`river.py`). Any u that does not depend on the hand leaves the mean as it is.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from counterplay.poker.match.luck_adjustment import (
     exact_first,
     hand_correction,
 )
+from counterplay.poker.match.river import RiverPlay, river_play
 
 PROJECTED, SEED = 60_000, 34  # deals of a projection
 PRIOR = 3.0  # observations that the prior of a model is worth
@@ -89,9 +91,9 @@ def projected(view: Game, table: Table) -> np.ndarray:
 
 @jit
 def imagine_deals(
-    pairs: PairGame, opponent: Table, values: PlayerValues, cards: np.ndarray, ends: np.ndarray,
-    won: np.ndarray, tells: bool, told: np.ndarray, workspace: LuckWorkspace, parts: np.ndarray,
-    mean: np.ndarray,
+    pairs: PairGame, opponent: Table, values: PlayerValues, river: RiverPlay, cards: np.ndarray,
+    ends: np.ndarray, won: np.ndarray, tells: bool, told: np.ndarray, workspace: LuckWorkspace,
+    parts: np.ndarray, mean: np.ndarray,
 ) -> None:  # fmt: skip
     """Fills `mean` (float64[n, 2, PARTS]) with the mean of the parts of corrections, and of the
     payoff of the program in the place of the reach, over the holdings of the opponent. `told`
@@ -118,7 +120,7 @@ def imagine_deals(
                         continue
                     chance.deck[place], chance.deck[place + ONE] = low, high
                     hand_correction(
-                        pairs, opponent, opponent, values, int(side), int(end), teller,
+                        pairs, opponent, opponent, values, river, int(side), int(end), teller,
                         told[k, side], workspace, parts,
                     )  # fmt: skip
                     if parts[REACH] <= 0.0:
@@ -158,9 +160,10 @@ def held(cards: np.ndarray, card: int, place: int, seen: int) -> bool:
 @jit
 def count_actions(
     pairs: PairGame, first_row: np.ndarray, cards: np.ndarray, ends: np.ndarray, won: np.ndarray,
-    workspace: LuckWorkspace, seen: np.ndarray,
+    tells: bool, told: np.ndarray, workspace: LuckWorkspace, seen: np.ndarray,
 ) -> None:  # fmt: skip
-    """Adds the actions of `a` to `seen` (float64[rows, 3])."""
+    """Adds the actions of `a` to `seen` (float64[rows, 3]), or its probabilities, `told` as in
+    `imagine_deals`."""
     nodes, chance, path = pairs.nodes, workspace.chance, workspace.path
     for k in range(index(len(cards))):
         for side in range(index(2)):
@@ -174,7 +177,7 @@ def count_actions(
                 length += ONE
                 node = int(pairs.parent[index(node)])
             street, bucket, step = -1, 0, length
-            node = 0
+            node, decision = 0, ZERO
             while step > ZERO:
                 if nodes.street[index(node)] != street:
                     street = int(nodes.street[index(node)])
@@ -185,7 +188,13 @@ def count_actions(
                 if nodes.player[index(node)] == int(side):
                     facing = nodes.passive[index(nodes.decision[index(node)])] == 1
                     action = below - int(nodes.first_child[index(node)]) + (0 if facing else 1)
-                    seen[index(row_of(first_row, index(node), bucket)), index(action)] += 1.0
+                    row = index(row_of(first_row, index(node), bucket))
+                    if tells:
+                        for j in range(index(3)):
+                            seen[row, j] += told[k, side, decision, j]
+                    else:
+                        seen[row, index(action)] += 1.0
+                    decision += ONE
                 node = below
 
 
@@ -212,14 +221,18 @@ class ImaginaryLuckAdjustment:
         self._first = exact_first(view)
         buckets = index(max(view.rules.abstraction.counts))
         self._pairs = PairGame(tree.nodes, tree.parent, cards, flops, buckets)
+        self._river = river_play(tree, opponent, view.form.first_row, self._model())
         self._values = self._new_values()
 
-    def _new_values(self) -> PlayerValues:
-        slots = self._view.rules.slots()
-        legal = slots >= 0
+    def _model(self) -> np.ndarray:
+        """float64[rows, 3]: what the program does, as far as it was seen."""
         model = self._seen + PRIOR * self._prior
-        one = (model / np.maximum(model.sum(axis=1), 1e-300)[:, None])[legal]
-        two = self._against[legal]
+        shares: np.ndarray = model / np.maximum(model.sum(axis=1), 1e-300)[:, None]
+        return shares
+
+    def _new_values(self) -> PlayerValues:
+        legal = self._view.rules.slots() >= 0
+        one, two = self._river.model[legal], self._against[legal]
         sides = [pair_values(self._view, *pair) for pair in ((one, two), (two, one))]
         return PlayerValues(
             np.stack([side.value for side in sides]),
@@ -230,15 +243,16 @@ class ImaginaryLuckAdjustment:
             sides[0].chance.showdown,
         )
 
-    def learn(self, raw: PlayedDeals) -> None:
-        """Takes hands that were adjusted into the model of a program."""
+    def learn(self, raw: PlayedDeals, told: np.ndarray | None = None) -> None:
+        """Takes hands that were adjusted, as in `parts`, into the model of a program."""
         if not self._learns:
             return
         assert raw.cards is not None
         count_actions(
-            self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won, self._workspace,
-            self._seen,
+            self._pairs, self._view.form.first_row, raw.cards, raw.ends, raw.won,
+            told is not None, _given(raw, told), self._workspace, self._seen,
         )  # fmt: skip
+        self._river = self._river._replace(model=self._model())
         self._values = self._new_values()
 
     def parts(self, raw: PlayedDeals, told: np.ndarray | None = None) -> np.ndarray:
@@ -247,9 +261,13 @@ class ImaginaryLuckAdjustment:
         probabilities, float64[n, 2, decisions, 3]."""
         assert raw.cards is not None
         mean = np.full((*raw.won.shape, PARTS), np.nan)
-        given = np.zeros((*raw.won.shape, 0, 3)) if told is None else told
         imagine_deals(
-            self._pairs, self._opponent, self._values, raw.cards, raw.ends, raw.won,
-            told is not None, given, self._workspace, np.zeros(PARTS), mean,
+            self._pairs, self._opponent, self._values, self._river, raw.cards, raw.ends, raw.won,
+            told is not None, _given(raw, told), self._workspace, np.zeros(PARTS), mean,
         )  # fmt: skip
         return mean
+
+
+def _given(raw: PlayedDeals, told: np.ndarray | None) -> np.ndarray:
+    """An array in the place of probabilities that nobody told."""
+    return np.zeros((*raw.won.shape, 0, 3)) if told is None else told

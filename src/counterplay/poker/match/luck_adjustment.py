@@ -37,6 +37,7 @@ from counterplay.poker.holdem.bucket_pairs import (
 )
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.match.deals import reach_street
+from counterplay.poker.match.river import RiverPlay, mean_river, no_river, river_now, walks
 from counterplay.poker.players import DEFAULT_GAME
 
 ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
@@ -171,11 +172,23 @@ def _value_after(
 
 
 @jit(inner=True)
+def _after(
+    pairs: PairGame, values: PlayerValues, river: RiverPlay, side: int, node: int, child: int,
+    pair: int, chance: Deal,
+) -> float:  # fmt: skip
+    """The same; on a river that is walked its value."""
+    if walks(river) and pairs.nodes.street[index(node)] == LAST_STREET:
+        return float(river.value[index(child)])
+    return _value_after(pairs, values, side, node, child, pair, chance)
+
+
+@jit(inner=True)
 def hand_correction(
     pairs: PairGame,
     one: Table,
     two: Table,
     values: PlayerValues,
+    river: RiverPlay,
     side: int,
     end: int,
     teller: int,
@@ -184,10 +197,11 @@ def hand_correction(
     parts: np.ndarray,
 ) -> float:
     """The correction of player 1's payoff in the hand with the cards of `workspace.chance`.
-    `side`: 0 where `a` is player 1. `told`: the probabilities of fold, call and raise at each
-    decision of the player `teller` in this hand; there may be no such player. Fills `parts`
-    (float64[PARTS]): the corrections for the cards of each street and for actions, and the
-    probability of the known players' actions; it stops where that is 0."""
+    `side`: 0 where `a` is player 1. `river`: walks the river, with a model of `a`. `told`: the
+    probabilities of fold, call and raise at each decision of the player `teller` in this hand;
+    there may be no such player. Fills `parts` (float64[PARTS]): the corrections for the cards of
+    each street and for actions, and the probability of the known players' actions; it stops where
+    that is 0."""
     nodes, chance, path, code = pairs.nodes, workspace.chance, workspace.path, workspace.code
     value = values.value[index(side)]
     length, node = ZERO, end
@@ -205,16 +219,25 @@ def hand_correction(
     while True:
         if nodes.player[index(node)] >= 0 and nodes.street[index(node)] != street:
             street = int(nodes.street[index(node)])
+            b = index(pairs.buckets)
+            before, known = int(pair // b if side == 0 else pair % b), int(code[index(1 - side)])
+            walked = walks(river) and street == LAST_STREET
             if street == 0:
                 mean = values.start[index(side)]
             elif street == 1:
                 mean = _mean_flop(pairs, chance, value, node)
+            elif walked:
+                mean = mean_river(pairs.cards, nodes, river, chance, node, side, before, known)
             else:
                 mean = _mean_next(pairs, chance, values, side, node, street, pair)
             compare_on_river(chance, street)
             board = find_board(pairs.cards, chance, street)
             pair = _pair(pairs, chance, street, board, pair)
-            parts[index(street)] = mean - _u(values, side, node, pair, chance)
+            if walked:
+                now = river_now(pairs.cards, nodes, river, chance, node, side, board, before, known)
+            else:
+                now = _u(values, side, node, pair, chance)
+            parts[index(street)] = mean - now
             correction += parts[index(street)]
             reach_street(one, chance, board, 0, street, code)
             reach_street(two, chance, board, 1, street, code)
@@ -234,12 +257,12 @@ def hand_correction(
                     share = _action_probability(one, node, code[0], facing, c - first)
                 else:
                     share = _action_probability(two, node, code[1], facing, c - first)
-                mean += share * _value_after(pairs, values, side, node, c, pair, chance)
+                mean += share * _after(pairs, values, river, side, node, c, pair, chance)
                 if c == below:
                     parts[REACH] *= share
             if parts[REACH] == 0.0:
                 return 0.0
-            mean -= _value_after(pairs, values, side, node, below, pair, chance)
+            mean -= _after(pairs, values, river, side, node, below, pair, chance)
             parts[ACTION] += mean
             correction += mean
             decision += ONE if player == teller else ZERO
@@ -252,6 +275,7 @@ def adjust_deals(
     a: Table,
     b: Table,
     values: PlayerValues,
+    river: RiverPlay,
     cards: np.ndarray,
     ends: np.ndarray,
     won: np.ndarray,
@@ -265,11 +289,11 @@ def adjust_deals(
             workspace.chance.deck[j] = cards[k, j]
         if won[k, ZERO] == won[k, ZERO]:  # not NaN
             won[k, ZERO] += hand_correction(
-                pairs, a, b, values, 0, ends[k, ZERO], NOBODY, told, workspace, parts
+                pairs, a, b, values, river, 0, ends[k, ZERO], NOBODY, told, workspace, parts
             )
         if won[k, ONE] == won[k, ONE]:
             won[k, ONE] -= hand_correction(
-                pairs, b, a, values, 1, ends[k, ONE], NOBODY, told, workspace, parts
+                pairs, b, a, values, river, 1, ends[k, ONE], NOBODY, told, workspace, parts
             )
 
 
@@ -312,6 +336,7 @@ class HoldemLuckAdjustment:
             self._a,
             self._b,
             self._values,
+            no_river(self._b),
             raw.cards,
             raw.ends,
             won,

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.core.base.arrays import SAME, TOLERANCE, as_numpy
 from counterplay.core.base.errors import BadParameter, BadStrategy, shown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.registry import call_user_code
@@ -32,10 +33,6 @@ from counterplay.poker.vector.street import RowStrategy, follow_row, new_row_str
 from counterplay.poker.vector.traversal import BoardLevel, PlainSeat
 
 BATCH = 1_024  # boards times public nodes of a call
-TOLERANCE = 1e-5  # of a sum of probabilities, which are divided by it
-#: That of short numbers, by the name of their type, which is about five roundings.
-TOLERANCES = {"float16": 0.005, "bfloat16": 0.04}
-SAME = 1e-3  # how much two answers to the same question may differ
 _LANES = index(LANES)
 _FULL = 52
 #: What makes the array of boards, by the name of its library.
@@ -118,7 +115,7 @@ class VectorPolicy:
     ) -> np.ndarray:  # fmt: skip
         self._check_shape(getattr(answer, "shape", None), len(betting))  # before it is copied
         try:
-            shares, tolerance = _as_numpy(answer)
+            shares, tolerance = as_numpy(answer)
         except Exception:  # of whatever library made it
             kind = getattr(answer, "dtype", None)
             what = shown(answer) if kind is None else f"an array of type {kind}"
@@ -235,20 +232,6 @@ def _first_batched(tree: BettingTree) -> int:
     """Returns the first street whose boards are asked together; flops are traversed one by one
     where turns follow."""
     return 1 if tree.rules.n_streets == 2 else 2
-
-
-def _as_numpy(answer: Any) -> tuple[np.ndarray, float]:
-    """Returns an array of any library as float64, and the tolerance of its sums."""
-    kind = str(getattr(answer, "dtype", "")).rpartition(".")[2]  # PyTorch says torch.float16
-    if kind == "bfloat16" and hasattr(answer, "float"):  # NumPy has no such type
-        answer = answer.float()
-    for step in ("detach", "cpu", "get"):  # PyTorch: without its graph, off the device; CuPy
-        if not isinstance(answer, np.ndarray | dict) and hasattr(answer, step):
-            answer = getattr(answer, step)()
-    numbers = np.asarray(answer)
-    if numbers.dtype.kind in "cOSUmM":  # complex, objects, texts, times
-        raise TypeError
-    return numbers.astype(np.float64), TOLERANCES.get(kind, TOLERANCE)
 
 
 @jit
