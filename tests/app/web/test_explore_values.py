@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.page_audit import problems
 from support.web import ask, served_here
 
 import counterplay as cp
@@ -95,7 +96,7 @@ def test_buttons_have_frequency_value_and_pot_odds(
         page.locator("canvas.grid").focus()
         page.keyboard.press("ArrowDown")
         assert "EV fold 0.00" in page.locator("#hint").inner_text()
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
         page.get_by_label("Board as text").fill("AsAs7c")
         page.get_by_label("Board as text").press("Enter")
         assert page.evaluate("() => document.querySelector('.typed').validity.customError")
@@ -175,7 +176,7 @@ def test_a_holding_before_the_turn_has_an_estimate_with_its_interval(
                 assert shown == pytest.approx(value, abs=4 * half + 6e-3)
             said = [float(x) for x in re.findall(r"± ([\d.]+)", text)]
             assert said == pytest.approx([half for half in halves if half], abs=0.02)
-            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            assert not problems(page)
 
 
 def test_the_drill_asks_judges_and_remembers(
@@ -245,5 +246,5 @@ def test_the_page_of_the_drill(page: Any, width: int, folder: Path, tmp_path: Pa
                 if cost < 0.005
                 else float(shown[0]) == pytest.approx(cost, abs=6e-4)
             )  # type: ignore[index]
-            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            assert not problems(page)
             page.keyboard.press("n")

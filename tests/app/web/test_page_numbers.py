@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.page_audit import problems
 from support.web import Table, served_here
 
 import counterplay as cp
@@ -60,10 +61,6 @@ def _number(text: str) -> float:
     return float(found.group().replace(MINUS, "-"))
 
 
-def _fits(page: Any, width: int) -> bool:
-    return bool(page.evaluate("() => document.documentElement.scrollWidth") <= width)
-
-
 def _frontier(page: Any, address: str, model: str, seconds: str | None = None) -> list[Any]:
     page.goto(f"{address}/exploit")
     page.get_by_label("A strategy or a bot").select_option(model)
@@ -90,7 +87,7 @@ def test_a_small_frontier_is_the_exact_mean_of_the_seats(
     game, model = cp.load("kuhn"), cp.Strategy.uniform("kuhn")
     with served_here(tmp_path) as address:
         rows = _frontier(page, address, "uniform:kuhn")
-        assert _fits(page, width)
+        assert not problems(page)
         assert "at least" not in page.locator("main").inner_text()
         key = re.search(r"job=(\w+)", page.url)[1]  # type: ignore[index]
         for k, (_, won, risk, _) in enumerate(rows):
@@ -161,7 +158,7 @@ def test_certified_players_and_their_mixture(
         assert _number(text.partition("of them: ")[2]) == pytest.approx(half, abs=2e-4)
         assert "no more than 300 mb/g" in text
         assert "certified" in page.locator(".facts").inner_text()
-        assert _fits(page, width)
+        assert not problems(page)
 
 
 @pytest.mark.slow
@@ -171,7 +168,7 @@ def test_a_frontier_by_play_is_what_matches_say_and_says_at_least(
     monkeypatch.setattr("counterplay.app.web.frontiers.HANDS", 20_000)
     with served_here(tmp_path) as address:
         rows = _frontier(page, address, "bot:always-call", "2")
-        assert _fits(page, width)
+        assert not problems(page)
         key = re.search(r"job=(\w+)", page.url)[1]  # type: ignore[index]
         model = made[f"made-{key}-model"]
         for k, (_, won, risk, millibets, _) in enumerate(rows):
@@ -203,7 +200,7 @@ def test_winnings_are_winnings_per_hand(page: Any, width: int, tmp_path: Path) -
         assert _number(page.locator(".money").inner_text()) == pytest.approx(sum(won), abs=0.051)
         shown = page.locator("dt", has_text="sb/h").locator("xpath=following-sibling::dd[1]")
         assert _number(shown.inner_text()) == pytest.approx(sum(won) / 7, abs=6e-4)
-        assert _fits(page, width)
+        assert not problems(page)
 
 
 def test_a_cost_that_was_not_computed_is_not_shown(
@@ -248,7 +245,7 @@ def test_a_cost_that_was_not_computed_is_not_shown(
             assert page.get_by_text("not weighed", exact=True).count() == late
             assert "cost 0.000" not in review
             assert words in review
-            assert _fits(page, width)
+            assert not problems(page)
 
 
 def test_costs_are_those_of_a_best_response(page: Any, width: int, tmp_path: Path) -> None:
@@ -274,7 +271,7 @@ def test_costs_are_those_of_a_best_response(page: Any, width: int, tmp_path: Pat
         total = page.locator(".verdict").inner_text().partition("cost")[2]
         assert _number(total) == pytest.approx(sum(costs), abs=2e-3)
         assert "cost 0.000" not in page.locator(".steps").inner_text()
-        assert _fits(page, width)
+        assert not problems(page)
 
 
 COLOURED = """([row, column, side]) => {
@@ -328,7 +325,7 @@ def test_cells_are_as_high_as_holdings_are_frequent(
         high = page.evaluate("() => document.querySelector('canvas.grid').width") / 13
         for coloured, right in heights:
             assert coloured == pytest.approx(right, abs=2.5 / high)
-        assert _fits(page, width)
+        assert not problems(page)
 
 
 def test_where_nobody_has_bet_one_checks_or_bets(
@@ -357,7 +354,7 @@ def test_where_nobody_has_bet_one_checks_or_bets(
             hint = page.locator("#hint").inner_text()
             assert all(word in hint for word in words)
             assert ("call" in hint) == ("call" in words)
-            assert _fits(page, width)
+            assert not problems(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -417,4 +414,4 @@ def test_the_real_frontier_says_what_is_certified(page: Any, width: int, tmp_pat
         won = 1_000 * _number(text.partition("of them: ")[2])
         steps = [(one.won - low.won) / (one.risk + one.error - low.risk) for one in points[1:]]
         assert won == pytest.approx(low.won + max(steps) * (limit - low.risk), abs=0.3)
-        assert _fits(page, width)
+        assert not problems(page)

@@ -1,6 +1,6 @@
 // The drill: a decision is asked, the answer is judged by the equilibrium, results over time.
 import { get, post } from "./api.js";
-import { h, on_resize, page_head, percent, plain, show, signed } from "./dom.js";
+import { count, h, on_resize, page_head, percent, plain, show, signed } from "./dom.js";
 import { card } from "./cards.js";
 import { chart } from "./chart.js";
 import { until_done } from "./wait.js";
@@ -160,7 +160,7 @@ export async function open(place, query) {
     show(
       past,
       h("h2", "Your answers"),
-      h("p", `${results.length} answers, ${good} of them best; mean cost ${mean} sb a decision.`),
+      h("p", `${count(results.length, "answer")}, ${good} of them best; mean cost ${mean} sb a decision.`),
       results.length > 1 ? drawn.node : null,
     );
     if (results.length > 1) drawn.draw();

@@ -141,7 +141,10 @@ export function frontier(job, memory) {
     const fact = (value, text, kind = "") =>
       h("div", h("b", { class: kind }, value), h("span", text));
     const link = (href, text, about) => h("div", h("a.button", { href }, text), h("span", about));
-    const first = curve.points[0].strategy;
+    const { lock, model } = job.asked || {};
+    const [first, beside] = lock
+      ? [model, "beside the strategy without the lock"]
+      : [curve.points[0].strategy, "beside the safest response"];
     const changes = `/explore?s=${first}&t=${chosen.strategy}`;
     const exact = certified || chosen.certified;
     const exactly = exact ? ", certified" : committed ? ", estimated from flops" : "";
@@ -165,7 +168,7 @@ export function frontier(job, memory) {
       ),
       fact(bound + risk_of(chosen), seats + sum),
       first && chosen.strategy
-        ? link(changes, "What it changes", "beside the safest response")
+        ? link(changes, "What it changes", beside)
         : null,
       curve.model ? link(`/explore?s=${curve.model}`, "The model", "in the explorer") : null,
       chosen.name || committed

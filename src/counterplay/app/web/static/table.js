@@ -1,6 +1,6 @@
 // A table: the board, the buttons and keys, winnings, the log, and the review of a hand.
 import { get, post, Refused } from "./api.js";
-import { h, plain, show, signed, toggle_button } from "./dom.js";
+import { count, h, plain, show, signed, toggle_button } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
 import { replay_of, review_of } from "./review.js";
 
@@ -140,7 +140,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
         { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` },
         signed(total, Number.isInteger(total) ? 0 : 1),
       ),
-      h("p.muted.small", `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
+      h("p.muted.small", `in ${count(w.hands, "hand")}`),
       h("dl", line(state.unit, w), known(w.adjusted) ? line("luck-adjusted", w.adjusted) : null),
       about.length ? h("p.muted.small", about.join(" ")) : null,
       w.hands
