@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.page_audit import problems
-from support.web import ask, served_here
+from support.web import Table, ask, served_here
 
 from counterplay.app.web import strategies
 from counterplay.app.web.app import make_app
@@ -23,6 +23,16 @@ from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.bots import shipped
 
 PLACE = "counterplay.app.web.play.tables.prepare_opponent"
+PROGRAM = """
+import time
+
+class Thinker:
+    name = "thinker"
+
+    def act(self, view):
+        time.sleep(2.0)
+        return "call"
+"""
 CALLER = {"game": "holdem(buckets=10)", "opponent": "bot:always-call"}
 
 
@@ -191,3 +201,21 @@ def test_the_page_has_a_bar_the_time_left_and_a_button_that_stops(
         page.get_by_text("Stopped; nothing was kept.").wait_for()
         assert page.get_by_role("button", name="Sit down", exact=True).is_enabled()
     assert threading.active_count() < 60
+
+
+@pytest.mark.slow
+def test_a_program_that_thinks_is_said_and_others_go_on(page: Any, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    program = Path(f"{tmp_path / 'mine.py'}:Thinker")
+    with served_here(tmp_path / "tables", program) as address:
+        table = Table(page, address, "holdem(buckets=10)", f"bot:{program}")
+        table.look()
+        page.locator(".acts button.c").click()
+        page.get_by_text("is working").wait_for()
+        assert not problems(page)
+        before = time.monotonic()
+        page.request.get(f"{address}/api/games")  # of somebody else
+        assert time.monotonic() - before < 0.5
+        page.locator(".acts button.c").wait_for()
+        assert page.get_by_text("is working").count() == 0

@@ -133,8 +133,7 @@ class TableStore:
         return TreeGameSource(game, strategies.tree_game_opponent(opponent, game, self.catalog))
 
     def _add(self, journal: Journal, source: HandSource) -> PlayTable:
-        slow = journal.facts["opponent"] == strategies.BOT + strategies.LEARNER
-        table = PlayTable(journal, source, slow)
+        table = PlayTable(journal, source, slow=not source.known)  # a program
         self._open[table.name] = table
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)

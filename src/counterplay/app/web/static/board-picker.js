@@ -56,7 +56,7 @@ export function board_picker({ chosen, needed, set, fixed = 0 }) {
 function typed_board({ chosen, needed, set, fixed }) {
   const input = h("input.typed", {
     type: "text",
-    value: chosen.join(""),
+    value: chosen.join(" "),
     placeholder: needed > 3 ? "As Kd 7c 2h" : "As Kd 7c",
     "aria-label": "Board as text",
     maxlength: 24,

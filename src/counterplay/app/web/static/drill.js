@@ -11,6 +11,7 @@ const SEATS = ["dealer", "big blind"];
 const STREETS = ["preflop", "flop", "turn", "river"];
 const WORDS = { f: "folds", c: ["checks", "calls"], r: ["bets", "raises"] };
 const NOTHING = 0.005; // smaller costs are none
+const is_best = (one) => one.cost < Math.max(NOTHING, one.within || 0);
 
 export async function open(place, query) {
   const { strategies } = await get("strategies");
@@ -102,7 +103,7 @@ export async function open(place, query) {
   }
   function judged() {
     const within = verdict.within ? ` ± ${plain(verdict.within, 3)}` : "";
-    const best = verdict.cost < Math.max(NOTHING, verdict.within || 0);
+    const best = is_best(verdict);
     const rows = spot.actions.map((name, k) =>
       h(
         "tr",
@@ -149,7 +150,7 @@ export async function open(place, query) {
     }
     let total = 0;
     const points = results.map((one, k) => [k + 1, (total += one.cost) / (k + 1)]);
-    const good = results.filter((one) => one.cost < NOTHING).length;
+    const good = results.filter(is_best).length;
     drawn = chart({
       label: "mean cost",
       lines: [{ name: "mean cost", points }],

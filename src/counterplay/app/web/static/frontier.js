@@ -24,6 +24,9 @@ const HOW = {
     "from a sample of flops; its upper end counts. What is won is estimated by a match with the " +
     "model, learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
 };
+const DOTTED =
+  "Dotted: what mixing the ends wins, the safest response and the boldest, one of which is drawn " +
+  "for every hand.";
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
 
@@ -219,6 +222,7 @@ export function frontier(job, memory) {
       drawn.node,
       committed ? legend(drawn.lines) : null,
       HOW[curve.how] ? h("p.muted.small", HOW[curve.how]) : null,
+      certified || committed ? null : h("p.muted.small", DOTTED),
     ),
     h(
       "section.panel.slider",

@@ -4,6 +4,7 @@ import { count, h, plain, show, signed, toggle_button } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
 import { replay_of, review_of } from "./review.js";
 
+const PATIENCE = 1000; // milliseconds until a wait is said
 const tabs = new BroadcastChannel("counterplay");
 
 export function sit(place, name, { beside = () => null, below = null, away }) {
@@ -36,6 +37,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     problem = "";
     for (const button of place.querySelectorAll(".acts button, .cloth button"))
       button.disabled = true;
+    const late = setTimeout(draw_late, PATIENCE);
     try {
       state = await post(`tables/${name}/${path}`, { version: state.version, ...data });
       tabs.postMessage({ table: name, version: state.version });
@@ -43,9 +45,16 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       if (error instanceof Refused && error.status === 409) state = error.data;
       else problem = error.message;
     }
+    clearTimeout(late);
     busy = false;
     if (path === "deal") look = null;
     draw_all();
+  }
+  // An opponent that learns may work for some seconds between two hands.
+  function draw_late() {
+    const text = `${state.opponent} is working. The hand is kept, also if you leave the table.`;
+    const moving = h("progress", { "aria-label": "waiting" });
+    show(acts, h("div.waiting", moving, h("span.muted.small", text)));
   }
   const choose = (k) => change("act", { choice: k });
   const deal = () => change("deal", {});
@@ -127,6 +136,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     ];
     const mixing = state.known ? " and of the opponent's mixing" : "";
     const about = [
+      state.unit === "sb/h" ? "sb/h: small bets per hand." : null,
       w.within === null ? null : "± is half of a 95% interval.",
       known(w.adjusted)
         ? `Luck-adjusted: the luck of the cards${mixing} is taken out.`

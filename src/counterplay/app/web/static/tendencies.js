@@ -21,16 +21,13 @@ export function sheet_of(sheet, counter) {
     h(
       "section.panel",
       h(
-        "table.tendencies",
-        h("tbody", sheet.tendencies.map(row_of)),
-      ),
-      h(
         "p.muted.small",
         "The dot is the share of the opportunities with its 95% interval, the line that of an ",
-        `equilibrium in ${grouped(sheet.mark_hands)} hands with itself. VPIP: put money in before `,
-        "the flop beyond the blind; PFR: raised there; aggression: bets and raises among bets, ",
-        "raises, calls and folds after the flop.",
+        `equilibrium in ${grouped(sheet.mark_hands)} hands with itself; orange where the interval `,
+        "leaves the line out. VPIP: put money in before the flop beyond the blind; PFR: raised ",
+        "there; aggression: bets and raises among bets, raises, calls and folds after the flop.",
       ),
+      h("table.tendencies", h("tbody", sheet.tendencies.map(row_of))),
     ),
   ];
 }
