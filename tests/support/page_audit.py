@@ -47,7 +47,7 @@ AUDIT = """() => {
     const least = node.closest(":disabled") ? 2 : large ? 3 : 4.5;
     const found = ratio(over(ink, ground), ground);
     if (found < least) tell(`contrast ${found.toFixed(2)}`, node);
-    if (size < 11) tell(`${size} px`, node);
+    if (size < 10) tell(`${size} px`, node);
     const { right } = node.getBoundingClientRect();
     if (right > innerWidth + 1 && !scrolls(node.parentElement)) tell("beyond the edge", node);
   }

@@ -104,6 +104,9 @@ export async function open(place, query) {
   function judged() {
     const within = verdict.within ? ` ± ${plain(verdict.within, 3)}` : "";
     const best = is_best(verdict);
+    const others = spot.actions.filter((name) => name !== verdict.action);
+    const next_best = Math.max(...others.map((name) => verdict.values[name]));
+    const clear = verdict.values[verdict.action] - next_best > (verdict.within || 0);
     const rows = spot.actions.map((name, k) =>
       h(
         "tr",
@@ -118,7 +121,7 @@ export async function open(place, query) {
       h(
         "p.verdict",
         best
-          ? h("b.up", within ? `Best, as far as${within} sb tells.` : "Best.")
+          ? h("b.up", clear || !within ? "Best." : `Best, as far as${within} sb tells.`)
           : ["It costs ", h("b.down.number", `${plain(verdict.cost, 3)}${within} sb`), "."],
       ),
       h(
@@ -151,6 +154,7 @@ export async function open(place, query) {
     let total = 0;
     const points = results.map((one, k) => [k + 1, (total += one.cost) / (k + 1)]);
     const good = results.filter(is_best).length;
+    const answers = count(results.length, "answer");
     drawn = chart({
       label: "mean cost",
       lines: [{ name: "mean cost", points }],
@@ -161,7 +165,7 @@ export async function open(place, query) {
     show(
       past,
       h("h2", "Your answers"),
-      h("p", `${count(results.length, "answer")}, ${good} of them best; mean cost ${mean} sb a decision.`),
+      h("p", `${answers}, ${good} of them best; mean cost ${mean} sb a decision.`),
       results.length > 1 ? drawn.node : null,
     );
     if (results.length > 1) drawn.draw();

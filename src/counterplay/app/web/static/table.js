@@ -3,6 +3,7 @@ import { get, post, Refused } from "./api.js";
 import { count, h, plain, show, signed, toggle_button } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
 import { replay_of, review_of } from "./review.js";
+import { until_done } from "./wait.js";
 
 const PATIENCE = 1000; // milliseconds until a wait is said
 const tabs = new BroadcastChannel("counterplay");
@@ -242,9 +243,19 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     }
     event.preventDefault();
   }
+  // After a restart of the server the hands are played again, which may take a while.
+  async function load() {
+    const stopped = "Stopped. Your hands are kept; load the page again to go on.";
+    for (;;) {
+      const found = await get(`tables/${name}`);
+      if (!found.job) return found;
+      await until_done(found.job, head, () => head.isConnected, stopped);
+      if (!head.isConnected) throw new Error("left");
+    }
+  }
   const fresh = async () => {
     if (!busy) {
-      const found = await get(`tables/${name}`);
+      const found = await load();
       if (!state || found.version !== state.version) {
         state = found;
         look = null;
@@ -263,7 +274,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   tabs.addEventListener("message", heard);
 
   const ready = (async () => {
-    state = await get(`tables/${name}`);
+    state = await load();
     if (state.hand < 0) await change("deal", {});
     else draw_all();
   })();

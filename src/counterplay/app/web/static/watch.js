@@ -33,7 +33,8 @@ export async function open(place, query) {
       drawn = text;
       draw_belief(below, belief);
     }
-    draw_side(side, await get(`tables/${name}`));
+    const now = await get(`tables/${name}`);
+    if (!now.job) draw_side(side, now);
     timer = setTimeout(look, 2000);
   }
   draw_belief(below, null);
