@@ -309,6 +309,7 @@ def test_every_page_can_be_read(page: Any, server: Server) -> None:
     for name in names:
         page.goto(f"{server.address}{name}")
         page.wait_for_selector("main h1")
+        page.wait_for_timeout(100)
         for width in (1_600, 400):
             page.set_viewport_size({"width": width, "height": 900})
             assert not problems(page), (name, width)
