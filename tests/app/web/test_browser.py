@@ -300,6 +300,22 @@ def test_curves_grow_while_solve_runs_elsewhere(page: Any, server: Server, serve
     work.join()
 
 
+def test_a_late_page_draws_nowhere(page: Any, server: Server) -> None:
+    """Its answer comes when another page is open."""
+    held: list[Any] = []
+    page.goto(f"{server.address}/runs")
+    page.wait_for_selector(".run")
+    page.route("**/api/strategies", held.append)
+    page.get_by_role("link", name="Explore", exact=True).click()
+    page.wait_for_function("() => location.pathname === '/explore'")
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.wait_for_selector(".run")
+    with page.expect_response("**/api/strategies"):
+        held[0].continue_()
+    page.wait_for_timeout(200)
+    assert page.locator("main h1").all_inner_texts() == ["Runs"]
+
+
 def test_every_page_can_be_read(page: Any, server: Server) -> None:
     """Each page of the menu, narrow and wide, in both themes: contrast, names of fields, nothing
     sticks out."""

@@ -1,6 +1,6 @@
 // What if he does something more or less often: a lock, and the safe answer to it.
 import { post } from "./api.js";
-import { h } from "./dom.js";
+import { h, show } from "./dom.js";
 import { go } from "./app.js";
 import { ACTIONS, word } from "./grid.js";
 
@@ -42,7 +42,9 @@ export function lock_panel({ asked, data, change, named }) {
     else out.textContent = `${(share.value = usual())}%`;
   }
   for (const one of [where, action]) one.addEventListener("change", chosen);
-  async function answer() {
+  async function answer(event) {
+    event.target.disabled = true;
+    show(why, h("progress", { "aria-label": "putting the lock on" }));
     const title = named(asked.s)?.name || "this strategy";
     try {
       const asking = { model: asked.s, title, lock: text(), seconds: Number(seconds.value) };
@@ -50,6 +52,7 @@ export function lock_panel({ asked, data, change, named }) {
       go(`/exploit?job=${job.key}`);
     } catch (error) {
       why.textContent = error.message;
+      event.target.disabled = false;
     }
   }
   return h(
