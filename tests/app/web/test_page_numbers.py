@@ -97,6 +97,8 @@ def test_a_small_frontier_is_the_exact_mean_of_the_seats(
             assert risk == pytest.approx(worst / 2, abs=6e-5)
         played = cp.play_match(game, made[f"made-{key}-{len(rows) - 1}"], model, 20_000)
         assert abs(rows[-1][1] - played.mean) < 5 * played.standard_error
+        first = max(rows, key=lambda row: row[1] - row[3])  # the most above mixing the ends
+        assert page.locator(".facts b").first.inner_text() == f"{first[0]:g}"
         _check_slider(page, rows)
         facts = page.locator(".facts").inner_text()
         assert f"b1 + b2: {2 * rows[-1][2]:.3f}"[:-1] in facts  # the library's sum

@@ -42,7 +42,9 @@ export function frontier(job, memory) {
   const points = curve.points.map((p) => [scale * p.risks, p.wins, label(p)]);
   const safe = curve.points.map((p) => p.risks + (p.risks_within || 0));
   const [least, most] = [Math.min(...safe), Math.max(...safe)];
-  memory.limit ??= least + 0.35 * (most - least);
+  const above = curve.points.map((p) => p.wins - p.line); // what mixing the ends wins
+  const start = safe[above.indexOf(Math.max(...above))]; // undefined where there is no line
+  memory.limit ??= start ?? least + 0.35 * (most - least);
 
   // The response that wins most at this risk, or -1.
   function best(limit = memory.limit) {
