@@ -305,9 +305,9 @@ def test_a_late_page_draws_nowhere(page: Any, server: Server) -> None:
     held: list[Any] = []
     page.goto(f"{server.address}/runs")
     page.wait_for_selector(".run")
-    page.route("**/api/strategies", held.append)
-    page.get_by_role("link", name="Explore", exact=True).click()
-    page.wait_for_function("() => location.pathname === '/explore'")
+    page.route("**/api/strategies", lambda route: held.append(route))
+    with page.expect_request("**/api/strategies"):
+        page.get_by_role("link", name="Explore", exact=True).click()
     page.get_by_role("link", name="Runs", exact=True).click()
     page.wait_for_selector(".run")
     with page.expect_response("**/api/strategies"):
