@@ -15,6 +15,7 @@ import counterplay as cp
 from counterplay.app.web.play import weighing
 from counterplay.poker.holdem.table import Table, strategy_table
 
+WIDTHS = (400, 1_600)
 HANDS = Path(__file__).parent.parent.parent / "data" / "v0.1" / "hands.phhs"
 
 
@@ -73,3 +74,9 @@ def page(chromium: Any) -> Iterator[Any]:
     yield page
     context.close()
     assert not problems
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: Any, page: Any) -> int:
+    page.set_viewport_size({"width": request.param, "height": 1_000})
+    return int(request.param)

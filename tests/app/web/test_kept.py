@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.page_audit import problems
 from support.web import Table, ask, served_here
 
 import counterplay as cp
@@ -145,7 +146,7 @@ def test_tables_are_listed_left_and_found_again_and_hands_replayed(
         line = page.locator(".kept li").first.inner_text()
         assert "3 hands" in line
         assert re.search(r"[+−]?\d+,", line)[0].strip(",").replace("−", "-") in (f"{total:+g}", "0")  # type: ignore[index]
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
         page.get_by_role("link", name="Back to the table").click()
         page.wait_for_selector(".played button")
         assert page.locator(".played button").count() == 3
@@ -171,6 +172,6 @@ def test_a_hand_of_holdem_is_replayed_move_by_move(page: Any, width: int, tmp_pa
         assert replay.get_by_label("no card yet").count() == 5
         moves.fill("2")
         assert replay.get_by_label("no card yet").count() == 2
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
         journal = [json.loads(x) for x in (tmp_path / table.name / "moves.jsonl").open()]
         assert len([line for line in journal if "hand" in line]) == 2  # a replay writes nothing

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.page_audit import problems
 from support.web import Table, served_here
 
 import counterplay as cp
@@ -173,7 +174,7 @@ def test_it_is_watched_in_a_browser(
         likely = learner[-1].standing().likely
         rows = [row.locator("td").all_inner_texts() for row in page.locator(".likely tr").all()]
         assert rows == [[player_text(name), _percent(share)] for name, share in likely]
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
         (tmp_path / "got.phhs").write_bytes(table.get("hands").body())
         page.wait_for_function(f"() => document.body.innerText.includes({_opened(tmp_path)!r})")
         assert belief["spots"][0]["expected"] == pytest.approx([1 / 3] * 3)  # uniform play

@@ -11,17 +11,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.web import ask, served_here
+from support.page_audit import problems
+from support.web import Table, ask, served_here
 
 from counterplay.app.web import strategies
 from counterplay.app.web.app import make_app
 from counterplay.app.web.play import prepare
+from counterplay.app.web.play.table import PlayTable
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.bots import shipped
 
 PLACE = "counterplay.app.web.play.tables.prepare_opponent"
+PROGRAM = """
+import time
+
+class Thinker:
+    name = "thinker"
+
+    def act(self, view):
+        time.sleep(2.0)
+        return "call"
+"""
 CALLER = {"game": "holdem(buckets=10)", "opponent": "bot:always-call"}
 
 
@@ -185,8 +197,55 @@ def test_the_page_has_a_bar_the_time_left_and_a_button_that_stops(
         page.wait_for_selector(".waiting progress[value]")
         page.locator(".waiting", has_text="left").wait_for()
         assert "buckets of the river: " in page.locator(".waiting").inner_text()
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
         page.get_by_role("button", name="Stop").click()
         page.get_by_text("Stopped; nothing was kept.").wait_for()
         assert page.get_by_role("button", name="Sit down", exact=True).is_enabled()
     assert threading.active_count() < 60
+
+
+def test_hands_are_played_again_after_a_restart_in_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table waits with a bar that stops; another table does not."""
+    app, names = make_app([], tmp_path)[0], []
+    for _ in range(2):
+        names.append(ask(app, "/api/tables", {"game": "kuhn", "opponent": "uniform"}).data["table"])
+        before = ask(app, f"/api/tables/{names[-1]}/deal", {"version": 0}).data
+    restore, going_on = PlayTable._restore, threading.Event()
+
+    def slowly(table: PlayTable, progress: Any) -> None:
+        while table.name == names[0] and not going_on.wait(0.02):
+            progress(0.5, "your hands so far")
+        restore(table, progress)
+
+    monkeypatch.setattr(PlayTable, "_restore", slowly)
+    app = make_app([], tmp_path)[0]
+    waiting = ask(app, f"/api/tables/{names[0]}", wait=False)
+    assert waiting.status == 202
+    assert _until(app, waiting.data["job"], "running")["share"] == 0.5
+    assert ask(app, f"/api/tables/{names[1]}", wait=False).data == before
+    ask(app, f"/api/jobs/{waiting.data['job']}/stop", {})
+    _until(app, waiting.data["job"], "stopped")
+    going_on.set()
+    again = ask(app, f"/api/tables/{names[0]}")
+    assert (again.status, again.data["hand"], again.data["version"]) == (200, 0, 1)
+    assert ask(app, "/api/tables/nothing").status == 400
+
+
+@pytest.mark.slow
+def test_a_program_that_thinks_is_said_and_others_go_on(page: Any, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    program = Path(f"{tmp_path / 'mine.py'}:Thinker")
+    with served_here(tmp_path / "tables", program) as address:
+        table = Table(page, address, "holdem(buckets=10)", f"bot:{program}")
+        table.look()
+        page.locator(".acts button.c").click()
+        page.get_by_text("is working").wait_for()
+        assert not problems(page)
+        before = time.monotonic()
+        page.request.get(f"{address}/api/games")  # of somebody else
+        assert time.monotonic() - before < 0.5
+        page.locator(".acts button.c").wait_for()
+        assert page.get_by_text("is working").count() == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.page_audit import problems
 from support.web import Table, served_here
 
 import counterplay as cp
@@ -60,7 +61,7 @@ def test_after_an_upload(page: Any, width: int, tmp_path: Path, quick: None) -> 
         won = [h.won("always-raise") for h in hands if "always-raise" in (h.dealer, h.big_blind)]
         assert re.search(r"[+−][\d.]+", total)[0].replace("−", "-") == f"{sum(won) / len(won):+.3f}"  # type: ignore[index]
         assert page.get_by_role("button", name="The counter-strategy, by risk").is_enabled()
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert not problems(page)
 
 
 @pytest.mark.slow

@@ -204,8 +204,9 @@ def test_a_file_with_other_hands_in_between(tmp_path: Path) -> None:
         ("a.b: c: checks", "bob: checks", "out of turn"),
         ("a.b: c: checks", "a.b: c: folds", "not legal"),
         ("a.b: c: folds\n", "", "not finished"),
-        ("Seat 1: a.b: c", "Seat 3: dd ($5 in chips)\nSeat 1: a.b: c", "3 players"),
+        ("Seat 1: a.b: c", "Seat 3: dd ($5 in chips)\nSeat 1: a.b: c", "players at the table: 3"),
         ("Seat #2 is", "Seat #5 is", "players at the table"),
+        ("($41.20 in chips)", "($41.20 in chips) is sitting out", "players at the table: 1"),
         ("[2c 3d 4h]", "[2c 2c 4h]", "twice"),
         ("[As Kd]", "[Xs Kd]", "Xs"),
         ("($1/$2 USD)", "($1/$3 USD)", "1 and 3"),
@@ -217,6 +218,34 @@ def test_what_cannot_be_read_is_said_in_a_sentence(old: str, new: str, why: str)
     assert len(str(refused.value)) < 250
     with pytest.raises(BadParameter):
         hand_of(FOLDED + "x" * 20_000)
+
+
+def test_tables_stakes_and_names_as_they_occur(tmp_path: Path) -> None:
+    """Who sits out is no player; stakes in thousands; home games; names in Windows' code page."""
+    away = "Seat 4: zed ($9 in chips) is sitting out\nSeat 6: y ($9 in chips) out of hand (moved)\n"
+    whole = hand_of(FOLDED)
+    for old, new in (
+        ("bob: posts small blind", away + "bob: posts small blind"),
+        ("($1/$2 USD)", "($1,000/$2,000 USD)"),
+        ("PokerStars Hand #27738502010:", "PokerStars Home Game Hand #27738502010: {Club #1} "),
+    ):
+        assert hand_of(FOLDED.replace(old, new)) == whole
+    path = tmp_path / "old.txt"
+    path.write_bytes(FOLDED.replace("bob", "J\u00fcrgen").encode("cp1252"))
+    assert read_hands(path).hands[0].dealer == "J\u00fcrgen"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"a,b,c\n1,2,3\n", b"PK\x03\x04" + b"\0" * 90, b"\x89PNG\r\n\xff"]
+)
+def test_a_text_of_no_known_kind_is_refused_with_what_can_be_read(
+    data: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "hands.txt"
+    path.write_bytes(data)
+    with pytest.raises(BadFile, match="no hand history that Counterplay knows") as refused:
+        read_hands(path, on_error="skip")
+    assert all(name in str(refused.value) for name in ("PHH", "ACPC", "PokerStars", "Full Tilt"))
 
 
 @pytest.mark.slow

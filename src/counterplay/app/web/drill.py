@@ -51,7 +51,8 @@ def routes(catalog: Catalog, preparations: Preparations, file: Path) -> list[Rou
         spot = {name: http.text_field(query, name) for name in ("betting", "board", "cards")}
         action = http.text_field(query, "action")
         found = await http.in_thread(judge, strategy, spot, action)
-        line = {"when": time.time(), "street": found["street"], "cost": found["cost"]}
+        facts = {name: found[name] for name in ("street", "cost", "within")}
+        line = {"when": time.time(), **facts}
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with open(file, "ab") as out:
@@ -76,6 +77,7 @@ def read_results(file: Path) -> list[dict[str, Any]]:
         try:
             line = json.loads(text)
             right = {"when": float(line["when"]), "cost": float(line["cost"])}
+            right["within"] = float(line.get("within") or 0.0)
             found.append({**right, "street": str(line["street"])})
         except (ValueError, KeyError, TypeError):
             continue

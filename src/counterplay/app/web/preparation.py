@@ -18,11 +18,17 @@ PATIENCE = 1.0  # seconds that a step, such as compiling, may take after a stop
 ACCEPTED = 202
 
 
+class Waits(BackgroundJobs):
+    """Those of several pages at once."""
+
+    MOST_RUNNING = 6
+
+
 class Preparations:
     """What was prepared, and the jobs that prepare; two requests for the same share one."""
 
     def __init__(self) -> None:
-        self.jobs = BackgroundJobs()
+        self.jobs = Waits()
         self._done: set[str] = set()
         self._running: dict[str, BackgroundJob] = {}
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from counterplay.core.base.errors import BadFile, BadParameter
-from counterplay.poker.histories.acpc import read_acpc
+from counterplay.poker.histories.acpc import MATCH, read_acpc
 from counterplay.poker.histories.parquet import MAGIC, read_parquet
 from counterplay.poker.histories.phh import read_phh
 from counterplay.poker.histories.records import (
@@ -17,7 +17,10 @@ from counterplay.poker.histories.records import (
     hand_files,
     suffix_of,
 )
-from counterplay.poker.histories.sites import SITES, read_site, site_of
+from counterplay.poker.histories.sites import FORMATS, read_site, site_of
+
+#: What is read, in words.
+KINDS = f"PHH, ACPC logs, Parquet, and {FORMATS}"
 
 
 def read_hands(
@@ -28,8 +31,8 @@ def read_hands(
 ) -> HandHistories:
     """Hands of a file, or of all files of a folder except .txt.
 
-    The format follows from the suffix (.parquet, .phh, .phhs, .log and .txt for ACPC; .gz and .bz2
-    of these), else from the content, as for files of poker sites (.txt). `big_blind`: chips of a
+    The format follows from the suffix (.parquet, .phh, .phhs, .log for ACPC; .gz and .bz2 of
+    these), else from the content, as for files of poker sites (.txt). `big_blind`: chips of a
     big blind in an ACPC log, where the hands do not determine it.
     """
     path = Path(path)
@@ -53,7 +56,6 @@ def _read_file(
             raise BadFile(f"{path}: {error}") from None
         if site is not None:
             return read_site(path, site, on_error, report)
-    if suffix not in (*IN_FOLDERS, ".txt"):
         suffix = _suffix_by_content(path)
     if suffix == ".parquet":
         return read_parquet(path, on_error, report)
@@ -73,7 +75,6 @@ def _suffix_by_content(path: Path) -> str:
         return ".parquet"
     if re.search(rb"^[ \t]*variant[ \t]*=", data, re.MULTILINE):
         return ".phhs"
-    if re.search(rb"^STATE:", data, re.MULTILINE):
+    if re.search(rb"^(?:STATE|SCORE):", data, re.MULTILINE) or data.startswith(MATCH):
         return ".log"
-    known = f"Parquet, ACPC log, PHH, {', '.join(site.name for site in SITES)}"
-    raise BadFile(f"{path}: no hand history that Counterplay knows ({known})")
+    raise BadFile(f"{path}: no hand history that Counterplay knows; what can be read: {KINDS}")

@@ -2,10 +2,11 @@
 players, limit hold'em, no all-in.
 
 A hand begins with `PokerStars Hand #` or `Full Tilt Poker Game #`. The small bet of the header is
-the unit; the button has the small blind. The player to whom cards were `Dealt to` is the observer;
-cards that were shown or mucked at a showdown are those of the opponent. Where cards stay unknown,
-who won the pot decides; a rake is left out. Other sites are known by how their files begin
-(`OTHERS`) and refused by name. pokerkit 0.7 reads histories of sites too, but none of limit games.
+the unit; the button has the small blind; who sits out is no player. The player to whom cards were
+`Dealt to` is the observer; cards that were shown or mucked at a showdown are those of the opponent.
+Where cards stay unknown, who won the pot decides; a rake is left out. Other sites are known by how
+their files begin (`OTHERS`) and refused by name. pokerkit 0.7 reads histories of sites too, but
+none of limit games.
 """
 
 from __future__ import annotations
@@ -45,8 +46,10 @@ class Site(NamedTuple):
 SITES = (
     Site(
         "PokerStars",
-        re.compile(r"^[^\w\n]*PokerStars (?:Zoom )?(?:Hand|Game) #(\d+):? +(.*)$", re.MULTILINE),
-        re.compile(r"Hold'em Limit \(\D{0,3}([\d.]+)/\D{0,3}([\d.]+)"),
+        re.compile(
+            r"^[^\w\n]*PokerStars (?:Zoom |Home Game )?(?:Hand|Game) #(\d+):? +(.*)$", re.MULTILINE
+        ),
+        re.compile(r"Hold'em Limit \(\D{0,3}([\d.,]+)/\D{0,3}([\d.,]+)"),
         re.compile(r"Seat #(\d+) is the button"),
         ": ",
         (" collected ",),
@@ -75,7 +78,10 @@ OTHERS = {
 READABLE = "two-player Hold'em Limit, blinds of a half and one small bet"
 FORMATS = f"{READABLE}, of {' and '.join(site.name for site in SITES)}"
 MAX_HAND = 20_000  # characters
-_SEAT = re.compile(r"^Seat (\d+): (.+) \(\D{0,3}[\d.,]+(?: in chips)?\)", re.MULTILINE)
+_SEAT = re.compile(
+    r"^Seat (\d+): (.+) \(\D{0,3}[\d.,]+(?: in chips)?\)(?!,? (?:is sitting out|out of hand))",
+    re.MULTILINE,
+)
 _STREET = re.compile(r"^\*\*\* (FLOP|TURN|RIVER) \*\*\* .*\[([^\]]+)\]\s*$")
 _HELD = re.compile(r"\[(\w\w) (\w\w)\]")
 _VERBS = {"folds": FOLD, "checks": CALL, "calls": CALL, "bets": RAISE, "raises": RAISE}
@@ -95,7 +101,7 @@ def read_site(
 ) -> HandHistories:
     """Reads a file of a site."""
     path, errors, hands = Path(path), ReadErrors(on_error, report), list[HandRecord]()
-    text = file_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
+    text = _decoded(file_bytes(path)).replace("\r\n", "\n")
     starts = [match.start() for match in site.start.finditer(text)]
     line, counted = 1, 0
     for low, high in pairwise([*starts, len(text)]):
@@ -105,6 +111,14 @@ def read_site(
         except CounterplayError as error:
             errors.add(f"{path}:{line}: {error}")
     return HandHistories(hands, errors.messages)
+
+
+def _decoded(data: bytes) -> str:
+    """The text of a file; old clients wrote names as Windows did."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
 
 
 def hand_of(text: str, site: Site = SITES[0]) -> HandRecord:
@@ -122,7 +136,7 @@ def hand_of(text: str, site: Site = SITES[0]) -> HandRecord:
     seats = dict(_SEAT.findall(before))
     button = site.button.search(before)
     if len(seats) != 2 or button is None or button[1] not in seats:
-        raise BadParameter(f"{len(seats)} players at the table; what can be read: {READABLE}")
+        raise BadParameter(f"players at the table: {len(seats)}; what can be read: {READABLE}")
     dealer = seats[button[1]]
     big_blind = next(name for seat, name in seats.items() if seat != button[1])
     return _record(int(head[1]) % MAX_NUMBER, (dealer, big_blind), played, site)

@@ -21,6 +21,7 @@ import numpy as np
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, CounterplayError
+from counterplay.core.base.progress import ProgressCallback, no_progress
 
 TABLE_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 MOST_LINES = 1_000_000
@@ -214,8 +215,15 @@ class Journal:
 class PlayTable:
     """The hands of one table; the person's seat alternates."""
 
-    def __init__(self, journal: Journal, source: HandSource, slow: bool = False) -> None:
-        """`slow`: the opponent computes for long, so it must not run in the event loop."""
+    def __init__(
+        self,
+        journal: Journal,
+        source: HandSource,
+        slow: bool = False,
+        progress: ProgressCallback = no_progress,
+    ) -> None:
+        """`slow`: the opponent may compute for long, so it must not run in the event loop.
+        `progress`: of playing the hands of the journal again."""
         self.journal, self.source, self.slow = journal, source, slow
         self.lock = asyncio.Lock()
         self.version = 0
@@ -223,16 +231,18 @@ class PlayTable:
         self.number = -1
         self.done: list[Hand] = []
         self._results: list[Result] = []  # of the same hands
-        self._restore()
+        self._restore(progress)
 
     @property
     def name(self) -> str:
         return self.journal.name
 
-    def _restore(self) -> None:
+    def _restore(self, progress: ProgressCallback) -> None:
         self.source.forget()
+        lines = self.journal.lines()
         try:
-            for line in self.journal.lines():
+            for k, line in enumerate(lines):
+                progress(k / len(lines), "your hands so far")
                 if "hand" in line:
                     self._begin(int(line["hand"]), int(line["seat"]), line.get("deal"))
                 assert self.hand is not None

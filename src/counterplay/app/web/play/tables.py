@@ -36,7 +36,7 @@ from counterplay.app.web.play.tree_games import TreeGameSource, board_of
 from counterplay.app.web.preparation import Preparations
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.progress import ProgressCallback
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.poker.histories.phh import phh_block
 from counterplay.poker.histories.records import HandRecord, observed_by
 
@@ -54,7 +54,8 @@ class TableStore:
         self._folder, self.catalog = folder, catalog
         self.bots = strategies.HoldemOpponents(catalog)
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
-        self._lock = threading.Lock()  # two tabs after a restart get the same table
+        self._lock = threading.Lock()
+        self._restoring: dict[str, threading.Lock] = {}  # two tabs after a restart share a table
 
     def check(self, game_name: str, opponent: str) -> tuple[Any, str, str]:
         """The game, its word and the opponent's name; `BadParameter` for an unknown one."""
@@ -89,15 +90,26 @@ class TableStore:
         }
         return self._add(Journal.new(self._folder, facts), source)
 
-    def find(self, name: str) -> PlayTable:
-        """Returns a table from memory or from disk."""
+    def opened(self, name: str) -> PlayTable | None:
+        """A table that is in memory."""
         with self._lock:
             if name in self._open:
                 self._open.move_to_end(name)
-                return self._open[name]
-            journal = Journal.open(self._folder, name)
+            return self._open.get(name)
+
+    def find(self, name: str, progress: ProgressCallback = no_progress) -> PlayTable:
+        """Returns a table from memory or from disk."""
+        if (table := self.opened(name)) is not None:
+            return table
+        journal = Journal.open(self._folder, name)
+        with self._lock:
+            alone = self._restoring.setdefault(name, threading.Lock())
+        with alone:
+            if (table := self.opened(name)) is not None:
+                return table
             game = strategies.open_game(str(journal.facts.get("game")))
-            table = self._add(journal, self._source(game, str(journal.facts.get("opponent"))))
+            source = self._source(game, str(journal.facts.get("opponent")))
+            table = self._add(journal, source, progress)
             repair_log(table)
             return table
 
@@ -132,12 +144,14 @@ class TableStore:
             return HoldemSource(bot, luck_adjustment_of(bot))
         return TreeGameSource(game, strategies.tree_game_opponent(opponent, game, self.catalog))
 
-    def _add(self, journal: Journal, source: HandSource) -> PlayTable:
-        slow = journal.facts["opponent"] == strategies.BOT + strategies.LEARNER
-        table = PlayTable(journal, source, slow)
-        self._open[table.name] = table
-        while len(self._open) > MOST_OPEN:
-            self._open.popitem(last=False)
+    def _add(
+        self, journal: Journal, source: HandSource, progress: ProgressCallback = no_progress
+    ) -> PlayTable:
+        table = PlayTable(journal, source, not source.known, progress)  # slow: a program
+        with self._lock:
+            self._open[table.name] = table
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
         return table
 
 
@@ -223,6 +237,16 @@ def routes(tables: TableStore, preparations: Preparations) -> list[Route]:
             return waiting
         return http.json_reply(_state(await http.in_thread(tables.new, game, opponent)))
 
+    async def state(request: Request) -> Response:
+        name = request.path_params["name"]
+        if tables.opened(name) is None:  # after a restart
+            waiting = await preparations.wait(
+                f"table {name}", lambda job: tables.find(name, job.progress)
+            )
+            if waiting is not None:
+                return waiting
+        return http.json_reply(await http.in_thread(lambda: _state(find(request))))
+
     async def act(request: Request) -> Response:
         data = await http.json_body(request)
         choice = http.integer_field(data, "choice", 0, 1_000)
@@ -247,7 +271,7 @@ def routes(tables: TableStore, preparations: Preparations) -> list[Route]:
         http.json_route("/games", lambda request: _games(tables.catalog)),
         http.route("/tables", new, "POST"),
         http.json_route("/tables", lambda request: {"tables": tables.sittings()}),
-        http.json_route("/tables/{name}", lambda request: _state(find(request))),
+        http.route("/tables/{name}", state),
         http.route("/tables/{name}/act", act, "POST"),
         http.route("/tables/{name}/deal", deal, "POST"),
         http.json_route("/tables/{name}/review", review),

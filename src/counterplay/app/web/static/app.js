@@ -8,6 +8,7 @@ const PAGES = Object.fromEntries(
   ]),
 );
 let leave = () => {};
+let opened = 0;
 
 const nothing = (path) => {
   throw new Error(`There is no page at ${path}; those that there are stand above.`);
@@ -18,7 +19,9 @@ export function go(path, { replace = false } = {}) {
   open();
 }
 
+// Each page draws in a place of its own, so that a late one draws nowhere.
 async function open() {
+  const mine = (opened += 1);
   const address = new URL(location.href);
   const load = PAGES[address.pathname] || (() => nothing(address.pathname));
   for (const link of document.querySelectorAll(".bar nav a")) {
@@ -30,11 +33,13 @@ async function open() {
   leave();
   unpoint();
   leave = () => {};
-  const place = document.getElementById("page");
-  show(place, h("div.wait", "Loading"));
+  const place = h("div", h("div.wait", "Loading"));
+  show(document.getElementById("page"), place);
   try {
     const page = await load();
-    leave = (await page.open(place, address.searchParams)) || (() => {});
+    const left = (await page.open(place, address.searchParams)) || (() => {});
+    if (mine === opened) leave = left;
+    else left();
   } catch (error) {
     show(place, h("p.lone", error.message));
   }

@@ -1,5 +1,5 @@
 // A board that is typed, clicked or drawn.
-import { h } from "./dom.js";
+import { count, h } from "./dom.js";
 import { card } from "./cards.js";
 import { pretty, RANKS } from "./grid.js";
 
@@ -40,7 +40,7 @@ export function board_picker({ chosen, needed, set, fixed = 0 }) {
       pretty(text),
     );
   const missing = needed - chosen.length;
-  const more = `${missing} more ${missing === 1 ? "card" : "cards"} to pick or draw`;
+  const more = `${count(missing, "more card")} to pick or draw`;
   const act = full ? () => set(chosen.slice(0, fixed)) : draw_rest;
   const word = fixed ? "Another card" : "Clear the board";
   const button = h("button", { onclick: act }, full ? word : "Draw");
@@ -56,7 +56,7 @@ export function board_picker({ chosen, needed, set, fixed = 0 }) {
 function typed_board({ chosen, needed, set, fixed }) {
   const input = h("input.typed", {
     type: "text",
-    value: chosen.join(""),
+    value: chosen.join(" "),
     placeholder: needed > 3 ? "As Kd 7c 2h" : "As Kd 7c",
     "aria-label": "Board as text",
     maxlength: 24,

@@ -227,7 +227,7 @@ function said(state) {
   const line = last ? `${names[last.who]} ${text}` : "Your move";
   return h("div.say", { "aria-live": "polite" }, line);
 }
-export const bare = (text) => text.replace(/^(fold|call|check|bet|raise|bid)s/, "$1");
+export const bare = (text) => text.replace(/^(fold|call|check|bet|raise|bid|go(?=e))e?s/, "$1");
 
 function verdict(state) {
   const at = state.scene,

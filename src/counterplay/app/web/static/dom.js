@@ -80,6 +80,7 @@ export const percent = (share) =>
         ? ">99%"
         : `${Math.round(100 * share)}%`;
 export const grouped = (value) => value.toLocaleString("en");
+export const count = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 
 // The one tooltip of the page.
 const hint = () => document.getElementById("hint");

@@ -1,6 +1,6 @@
 // The drill: a decision is asked, the answer is judged by the equilibrium, results over time.
 import { get, post } from "./api.js";
-import { h, on_resize, page_head, percent, plain, show, signed } from "./dom.js";
+import { count, h, on_resize, page_head, percent, plain, show, signed } from "./dom.js";
 import { card } from "./cards.js";
 import { chart } from "./chart.js";
 import { until_done } from "./wait.js";
@@ -11,6 +11,7 @@ const SEATS = ["dealer", "big blind"];
 const STREETS = ["preflop", "flop", "turn", "river"];
 const WORDS = { f: "folds", c: ["checks", "calls"], r: ["bets", "raises"] };
 const NOTHING = 0.005; // smaller costs are none
+const is_best = (one) => one.cost < Math.max(NOTHING, one.within || 0);
 
 export async function open(place, query) {
   const { strategies } = await get("strategies");
@@ -102,7 +103,10 @@ export async function open(place, query) {
   }
   function judged() {
     const within = verdict.within ? ` ± ${plain(verdict.within, 3)}` : "";
-    const best = verdict.cost < Math.max(NOTHING, verdict.within || 0);
+    const best = is_best(verdict);
+    const others = spot.actions.filter((name) => name !== verdict.action);
+    const next_best = Math.max(...others.map((name) => verdict.values[name]));
+    const clear = verdict.values[verdict.action] - next_best > (verdict.within || 0);
     const rows = spot.actions.map((name, k) =>
       h(
         "tr",
@@ -117,7 +121,7 @@ export async function open(place, query) {
       h(
         "p.verdict",
         best
-          ? h("b.up", within ? `Best, as far as${within} sb tells.` : "Best.")
+          ? h("b.up", clear || !within ? "Best." : `Best, as far as${within} sb tells.`)
           : ["It costs ", h("b.down.number", `${plain(verdict.cost, 3)}${within} sb`), "."],
       ),
       h(
@@ -149,7 +153,8 @@ export async function open(place, query) {
     }
     let total = 0;
     const points = results.map((one, k) => [k + 1, (total += one.cost) / (k + 1)]);
-    const good = results.filter((one) => one.cost < NOTHING).length;
+    const good = results.filter(is_best).length;
+    const answers = count(results.length, "answer");
     drawn = chart({
       label: "mean cost",
       lines: [{ name: "mean cost", points }],
@@ -160,7 +165,7 @@ export async function open(place, query) {
     show(
       past,
       h("h2", "Your answers"),
-      h("p", `${results.length} answers, ${good} of them best; mean cost ${mean} sb a decision.`),
+      h("p", `${answers}, ${good} of them best; mean cost ${mean} sb a decision.`),
       results.length > 1 ? drawn.node : null,
     );
     if (results.length > 1) drawn.draw();

@@ -107,7 +107,8 @@ export function holdem_view({ asked, body, change, named }) {
       add("Difference", apart, key_of_difference());
     } else {
       const about =
-        "Holdings that reach this decision, weak ones on the left; the height is their number.";
+        "Holdings that reach this decision: their number by their strength, which is how often " +
+        "they win a showdown against a random holding.";
       add("By strength", by_strength(data, data.one), h("p.muted.small", about));
     }
     return figures;

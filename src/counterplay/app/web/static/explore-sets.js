@@ -1,5 +1,5 @@
 // Small games in the explorer: information sets with bars, searched, page by page.
-import { grouped, h, percent, plain, show, signed } from "./dom.js";
+import { count, h, percent, plain, show, signed } from "./dom.js";
 import { colour } from "./grid.js";
 import { blank, heading, note } from "./paint.js";
 
@@ -34,7 +34,7 @@ export function sets_view({ asked, body, change }) {
     show(
       body,
       h("div.finder", search, players()),
-      h("p.muted", `${grouped(data.total)} information sets; ${value}`),
+      h("p.muted", `${count(data.total, "information set")}; ${value}`),
       h("div.sets", data.rows.map(set_row)),
       data.pages > 1 ? pages() : null,
     );

@@ -24,6 +24,9 @@ const HOW = {
     "from a sample of flops; its upper end counts. What is won is estimated by a match with the " +
     "model, learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
 };
+const DOTTED =
+  "Dotted: what mixing the ends wins, the safest response and the boldest, one of which is drawn " +
+  "for every hand.";
 const STEPS = 1000; // of the slider, even in risk
 const MILLIBETS = 1000; // in a small bet
 
@@ -39,7 +42,9 @@ export function frontier(job, memory) {
   const points = curve.points.map((p) => [scale * p.risks, p.wins, label(p)]);
   const safe = curve.points.map((p) => p.risks + (p.risks_within || 0));
   const [least, most] = [Math.min(...safe), Math.max(...safe)];
-  memory.limit ??= least + 0.35 * (most - least);
+  const above = curve.points.map((p) => p.wins - p.line); // what mixing the ends wins
+  const start = safe[above.indexOf(Math.max(...above))]; // undefined where there is no line
+  memory.limit ??= start ?? least + 0.35 * (most - least);
 
   // The response that wins most at this risk, or -1.
   function best(limit = memory.limit) {
@@ -141,7 +146,10 @@ export function frontier(job, memory) {
     const fact = (value, text, kind = "") =>
       h("div", h("b", { class: kind }, value), h("span", text));
     const link = (href, text, about) => h("div", h("a.button", { href }, text), h("span", about));
-    const first = curve.points[0].strategy;
+    const { lock, model } = job.asked || {};
+    const [first, beside] = lock
+      ? [model, "beside the strategy without the lock"]
+      : [curve.points[0].strategy, "beside the safest response"];
     const changes = `/explore?s=${first}&t=${chosen.strategy}`;
     const exact = certified || chosen.certified;
     const exactly = exact ? ", certified" : committed ? ", estimated from flops" : "";
@@ -165,7 +173,7 @@ export function frontier(job, memory) {
       ),
       fact(bound + risk_of(chosen), seats + sum),
       first && chosen.strategy
-        ? link(changes, "What it changes", "beside the safest response")
+        ? link(changes, "What it changes", beside)
         : null,
       curve.model ? link(`/explore?s=${curve.model}`, "The model", "in the explorer") : null,
       chosen.name || committed
@@ -216,6 +224,7 @@ export function frontier(job, memory) {
       drawn.node,
       committed ? legend(drawn.lines) : null,
       HOW[curve.how] ? h("p.muted.small", HOW[curve.how]) : null,
+      certified || committed ? null : h("p.muted.small", DOTTED),
     ),
     h(
       "section.panel.slider",

@@ -1,28 +1,31 @@
 // What if he does something more or less often: a lock, and the safe answer to it.
 import { post } from "./api.js";
-import { h } from "./dom.js";
+import { h, show } from "./dom.js";
 import { go } from "./app.js";
-import { word } from "./grid.js";
+import { ACTIONS, word } from "./grid.js";
 
 const SEATS = ["dealer", "bb"];
+const FIRST = "dealer preflop facing bet"; // the blind
 const NAMES = ["the dealer", "the big blind"];
 
 export function lock_panel({ asked, data, change, named }) {
   const parts = /^(.*) (fold|call|raise) ([0-9.]+)$/.exec(asked.lock || "");
+  const when = data.street === "preflop" ? "before the flop" : `on the ${data.street}`;
   const places = [
-    [data.betting || "preflop", data.betting ? "at this decision" : "before the flop"],
-    [`${SEATS[data.seat]} ${data.street}`, `${NAMES[data.seat]} on the ${data.street}`],
-    [data.street, `both players on the ${data.street}`],
+    [data.betting || FIRST, "at this decision"],
+    [`${SEATS[data.seat]} ${data.street}`, `${NAMES[data.seat]} ${when}`],
+    [data.street, `both ${when}`],
   ];
   const option = (now) => ([value, text]) => h("option", { value, selected: value === now }, text);
   const where = h("select", { "aria-label": "Where" }, places.map(option(parts?.[1])));
   const actions = data.actions.map((name) => [name, `${word(name, data)}s`]);
   const action = h("select", { "aria-label": "Action" }, actions.map(option(parts?.[2])));
+  const usual = () => Math.round(100 * (data.one.mean?.[ACTIONS.indexOf(action.value)] ?? 0.5));
   const share = h("input", {
     type: "range",
     min: 0,
     max: 100,
-    value: parts ? Math.round(100 * parts[3]) : 50,
+    value: parts ? Math.round(100 * parts[3]) : usual(),
     "aria-label": "How often",
     oninput: () => (out.textContent = `${share.value}%`),
     onchange: set,
@@ -34,8 +37,14 @@ export function lock_panel({ asked, data, change, named }) {
   function set() {
     change({ lock: text(), t: "" }, { keep: true });
   }
-  for (const one of [where, action]) one.addEventListener("change", () => asked.lock && set());
-  async function answer() {
+  function chosen() {
+    if (asked.lock) set();
+    else out.textContent = `${(share.value = usual())}%`;
+  }
+  for (const one of [where, action]) one.addEventListener("change", chosen);
+  async function answer(event) {
+    event.target.disabled = true;
+    show(why, h("progress", { "aria-label": "putting the lock on" }));
     const title = named(asked.s)?.name || "this strategy";
     try {
       const asking = { model: asked.s, title, lock: text(), seconds: Number(seconds.value) };
@@ -43,6 +52,7 @@ export function lock_panel({ asked, data, change, named }) {
       go(`/exploit?job=${job.key}`);
     } catch (error) {
       why.textContent = error.message;
+      event.target.disabled = false;
     }
   }
   return h(

@@ -1,6 +1,6 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, page_head, s, show, signed, toggle_button } from "./dom.js";
+import { count, h, page_head, s, show, signed, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
 import { day } from "./kept.js";
@@ -123,7 +123,6 @@ async function take_seat(game, opponent, note) {
 }
 
 const where = (one) => `/${one.learns ? "watch" : "play"}?table=${one.table}`;
-const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
 // Leaving can be undone.
 function left_table(tables, name) {
   const one = tables.find((table) => table.table === name);
@@ -144,7 +143,7 @@ function sittings(tables) {
       h("a", { href: where(one) }, `${one.title} against ${one.opponent}`),
       h(
         "span.muted.small",
-        ` ${hands(one.hands)}, ${signed(one.total, Number.isInteger(one.total) ? 0 : 1)}, `,
+        ` ${count(one.hands, "hand")}, ${signed(one.total, Number.isInteger(one.total) ? 0 : 1)}, `,
         day(one.when),
       ),
     );

@@ -19,7 +19,7 @@ export function review_of(look, opponent, again) {
   const held = cards ? h("div.hand", cards) : h("b", look.held);
   return [
     title,
-    h("div.row", h("span", `${opponent} held`), held),
+    h("div.row", h("span", `${opponent} had`), held),
     h("p.verdict", verdict(look)),
     h(
       "div.steps",
@@ -64,6 +64,9 @@ function verdict(look) {
   const cost = h("b.number", amount(look.cost, look.within) + unit + (look.within ? " (95%)" : ""));
   const moves = weighed === 1 ? "move" : "moves";
   const mine = unweighed ? `${weighed} ${moves} of yours cost ` : `your ${moves} cost `;
+  if (look.within === null && look.cost <= NOTHING && !unweighed) {
+    return `Against a best response your ${moves} cost nothing.`;
+  }
   const against = look.within === null ? `Against a best response ${mine}` : mine;
   const rest = unweighed === 1 ? "1 was not weighed." : `${unweighed} were not weighed.`;
   return [against[0].toUpperCase() + against.slice(1), cost, unweighed ? `; ${rest}` : "."];

@@ -1,9 +1,11 @@
 // A table: the board, the buttons and keys, winnings, the log, and the review of a hand.
 import { get, post, Refused } from "./api.js";
-import { h, plain, show, signed, toggle_button } from "./dom.js";
+import { count, h, plain, show, signed, toggle_button } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
 import { replay_of, review_of } from "./review.js";
+import { until_done } from "./wait.js";
 
+const PATIENCE = 1000; // milliseconds until a wait is said
 const tabs = new BroadcastChannel("counterplay");
 
 export function sit(place, name, { beside = () => null, below = null, away }) {
@@ -36,6 +38,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     problem = "";
     for (const button of place.querySelectorAll(".acts button, .cloth button"))
       button.disabled = true;
+    const late = setTimeout(draw_late, PATIENCE);
     try {
       state = await post(`tables/${name}/${path}`, { version: state.version, ...data });
       tabs.postMessage({ table: name, version: state.version });
@@ -43,9 +46,16 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       if (error instanceof Refused && error.status === 409) state = error.data;
       else problem = error.message;
     }
+    clearTimeout(late);
     busy = false;
     if (path === "deal") look = null;
     draw_all();
+  }
+  // An opponent that learns may work for some seconds between two hands.
+  function draw_late() {
+    const text = `${state.opponent} is working. The hand is kept, also if you leave the table.`;
+    const moving = h("progress", { "aria-label": "waiting" });
+    show(acts, h("div.waiting", moving, h("span.muted.small", text)));
   }
   const choose = (k) => change("act", { choice: k });
   const deal = () => change("deal", {});
@@ -127,6 +137,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     ];
     const mixing = state.known ? " and of the opponent's mixing" : "";
     const about = [
+      state.unit === "sb/h" ? "sb/h: small bets per hand." : null,
       w.within === null ? null : "± is half of a 95% interval.",
       known(w.adjusted)
         ? `Luck-adjusted: the luck of the cards${mixing} is taken out.`
@@ -140,7 +151,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
         { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` },
         signed(total, Number.isInteger(total) ? 0 : 1),
       ),
-      h("p.muted.small", `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
+      h("p.muted.small", `in ${count(w.hands, "hand")}`),
       h("dl", line(state.unit, w), known(w.adjusted) ? line("luck-adjusted", w.adjusted) : null),
       about.length ? h("p.muted.small", about.join(" ")) : null,
       w.hands
@@ -232,9 +243,19 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     }
     event.preventDefault();
   }
+  // After a restart of the server the hands are played again, which may take a while.
+  async function load() {
+    const stopped = "Stopped. Your hands are kept; load the page again to go on.";
+    for (;;) {
+      const found = await get(`tables/${name}`);
+      if (!found.job) return found;
+      await until_done(found.job, head, () => head.isConnected, stopped);
+      if (!head.isConnected) throw new Error("left");
+    }
+  }
   const fresh = async () => {
     if (!busy) {
-      const found = await get(`tables/${name}`);
+      const found = await load();
       if (!state || found.version !== state.version) {
         state = found;
         look = null;
@@ -253,7 +274,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   tabs.addEventListener("message", heard);
 
   const ready = (async () => {
-    state = await get(`tables/${name}`);
+    state = await load();
     if (state.hand < 0) await change("deal", {});
     else draw_all();
   })();

@@ -1,9 +1,9 @@
 // The tendencies of a player: shares with intervals and the mark of an equilibrium, and the leaks.
-import { grouped, h, percent, plain, s, signed } from "./dom.js";
+import { count, grouped, h, percent, plain, s, signed } from "./dom.js";
 
 const KINDS = { both: "", dealer: "as dealer", "big blind": "as big blind" };
 const DOES = { fold: "folds", call: "calls", raise: "raises" };
-const QUIET = { fold: "folds", call: "checks", raise: "bets" };
+const QUIET = { call: "checks", raise: "bets" }; // where nobody has bet
 
 // `counter` is called for the counter-strategy, with what tells a problem.
 export function sheet_of(sheet, counter) {
@@ -13,7 +13,7 @@ export function sheet_of(sheet, counter) {
     h(
       "section.panel",
       h("h2", sheet.player === "you" ? "Your tendencies" : `Tendencies of ${sheet.player}`),
-      h("p", `${grouped(sheet.hands)} hands, ${signed(sheet.won, 3)} sb/h.`),
+      h("p", `${count(sheet.hands, "hand")}, ${signed(sheet.won, 3)} sb/h.`),
       leaks_of(sheet.leaks),
       h("button.main", { onclick: () => counter(tell) }, "The counter-strategy, by risk"),
       why,
@@ -21,16 +21,13 @@ export function sheet_of(sheet, counter) {
     h(
       "section.panel",
       h(
-        "table.tendencies",
-        h("tbody", sheet.tendencies.map(row_of)),
-      ),
-      h(
         "p.muted.small",
         "The dot is the share of the opportunities with its 95% interval, the line that of an ",
-        `equilibrium in ${grouped(sheet.mark_hands)} hands with itself. VPIP: put money in before `,
-        "the flop beyond the blind; PFR: raised there; aggression: bets and raises among bets, ",
-        "raises, calls and folds after the flop.",
+        `equilibrium in ${grouped(sheet.mark_hands)} hands with itself; orange where the interval `,
+        "leaves the line out. VPIP: put money in before the flop beyond the blind; PFR: raised ",
+        "there; aggression: bets and raises among bets, raises, calls and folds after the flop.",
       ),
+      h("table.tendencies", h("tbody", sheet.tendencies.map(row_of))),
     ),
   ];
 }
@@ -39,8 +36,9 @@ const where = (street) => (street === "preflop" ? "before the flop" : `the ${str
 function leaks_of(leaks) {
   if (!leaks.length) return h("p.muted", "No leak is confirmed in these hands.");
   const shown = (leak) => {
-    const quiet = leak.facing.startsWith("nobody") && leak.street !== "preflop";
-    const does = (quiet ? QUIET : DOES)[leak.action];
+    const quiet = leak.facing.startsWith("nobody");
+    const blind = quiet && leak.street === "preflop" && leak.action === "raise"; // it is a bet
+    const does = (quiet && !blind ? QUIET : DOES)[leak.action];
     const cost = leak.cost < 0.0005 ? "less than 0.001" : plain(leak.cost, 3);
     return h(
       "li",

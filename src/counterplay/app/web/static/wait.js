@@ -35,12 +35,13 @@ function new_bar(key) {
   return { node: h("div.waiting", progress, h("div.row.spread", said, stop)), tell };
 }
 
+const NOTHING = "Stopped; nothing was kept.";
 // Draws the bar in `place` until the job is done; an error where it failed or was stopped.
-export async function until_done(key, place, going = () => true) {
+export async function until_done(key, place, going = () => true, stopped = NOTHING) {
   for (;;) {
     const job = await get(`jobs/${key}`);
     if (!going() || job.state === "done") break;
-    if (job.state !== "running") throw new Error(job.problem || "Stopped; nothing was kept.");
+    if (job.state !== "running") throw new Error(job.problem || stopped);
     show(place, bar(job));
     await sleep(EVERY);
   }

@@ -1,6 +1,6 @@
 // Watch it learn: a table, and beside it what the opponent has learnt.
 import { get } from "./api.js";
-import { h, page_head, percent, plain, s, show, signed } from "./dom.js";
+import { count, h, page_head, percent, plain, s, show, signed } from "./dom.js";
 import { go } from "./app.js";
 import { sit_down } from "./play.js";
 import { sit } from "./table.js";
@@ -33,7 +33,8 @@ export async function open(place, query) {
       drawn = text;
       draw_belief(below, belief);
     }
-    draw_side(side, await get(`tables/${name}`));
+    const now = await get(`tables/${name}`);
+    if (!now.job) draw_side(side, now);
     timer = setTimeout(look, 2000);
   }
   draw_belief(below, null);
@@ -68,7 +69,7 @@ function start() {
 
 const DOES = /^(fold|call|check|bet|raise|open-fold|open-raise|limp)s /;
 const said = (text) => (DOES.test(text) ? `You ${text.replace(DOES, "$1 ")}` : text);
-const hands = (n) => `${n} ${n === 1 ? "hand" : "hands"}`;
+const hands = (n) => count(n, "hand");
 
 function draw_side(place, state) {
   const at = state.learning;
