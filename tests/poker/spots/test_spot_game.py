@@ -126,7 +126,7 @@ def test_a_view_shows_a_decision() -> None:
         ({"stacks": (10, 0)}, "stacks: player 2 must be above 0"),
         ({"stacks": None}, "stacks: give"),
         ({"stacks": (1, 2, 3)}, "stacks: give one number"),
-        ({"ranges": ("QQ", "")}, "ranges: player 2: .*empty"),
+        ({"ranges": ("QQ", " ")}, "ranges: player 2: the range is empty; write it like"),
         ({"ranges": ("QQ", "QQ:0")}, "ranges: player 2: the range is empty"),
         ({"ranges": ("QsQh", "AA")}, "ranges: every holding of player 1 shares a card"),
         ({"ranges": ("QQ:1e-13", "AA:1e-300")}, "ranges: player 1: the largest weight is 1e-13"),

@@ -28,7 +28,7 @@ from counterplay.poker.spots.columns import (
     SEQUENCE,
     SIZE,
 )
-from counterplay.poker.spots.kernels import SpotForm
+from counterplay.poker.spots.decisions import SpotForm
 
 WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
 

@@ -39,13 +39,14 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.run import run_solver
+from counterplay.poker.spots.decisions import SpotForm
 from counterplay.poker.spots.engine import (
     SpotTraversal,
     biased_form,
     new_tables,
     on_all_processors,
 )
-from counterplay.poker.spots.kernels import BEST, SpotForm
+from counterplay.poker.spots.kernels import BEST
 from counterplay.poker.spots.layout import TwofoldLayout
 from counterplay.poker.spots.locks import LockedPlayer, locked_player
 
