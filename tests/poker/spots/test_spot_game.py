@@ -179,7 +179,7 @@ def test_bad_options_are_one_sentence(options: dict[str, Any], problem: str) -> 
 def test_memory_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.01")
     game = spot("QsJh2c5d", 20, stacks=90, bets="33,75,150,allin")
-    with pytest.raises(TooLarge, match=r"solving this spot needs about .* GB of memory"):
+    with pytest.raises(TooLarge, match=r"solving this spot needs about .* GB .*precision=single"):
         cp.solve(game, iterations=1)
     with pytest.raises(TooLarge, match=r"a strategy of this spot needs about .* GB"):
         cp.exploitability(game, "uniform")

@@ -36,7 +36,7 @@ from counterplay.poker.spots.kernels import (
     new_work,
     traverse,
 )
-from counterplay.poker.spots.layout import SpotLayout, TwofoldLayout
+from counterplay.poker.spots.layout import SMALLER, SpotLayout, TwofoldLayout
 
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
@@ -128,7 +128,8 @@ class SpotRegrets(RegretEngine):
         """`form`: with the locks of player `locked`."""
         if variant.predictive:
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
-        memory.require(layout.bytes_needed(compute.precision), "solving this spot")
+        advice = SMALLER + ", or precision=single" * (compute.precision == "double")
+        memory.require(layout.bytes_needed(compute.precision), "solving this spot", advice)
         self._layout, self._variant, self._locked = layout, variant, locked
         self._zero_sum = layout.betting.rake == 0.0
         threads = thread_count(compute.threads)

@@ -30,6 +30,8 @@ from counterplay.poker.spots.columns import (
 )
 from counterplay.poker.spots.decisions import SpotForm
 
+#: What takes less memory.
+SMALLER = "give fewer bet sizes or narrower ranges"
 WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
 
 

@@ -18,6 +18,7 @@ from counterplay.core.kernels.simd import (
     LANES,
     add_row_to_cards,
     add_rows,
+    set_both,
     set_difference,
     set_others,
 )
@@ -89,6 +90,15 @@ def _set_without(side: KernelSide, h: Any, sums: Sums, out: np.ndarray) -> None:
 
 
 @jit(inner=True)
+def _set_weaker(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Sets what a holding meets among those that were added: the weaker ones, and those that are
+    not stronger, for now in `stronger`."""
+    low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
+    by_card, at = sums.by_card, h * _LANES
+    set_both(by_card, _ALL, by_card, low, by_card, high, sums.weaker, at, sums.stronger, at, ONE)
+
+
+@jit(inner=True)
 def _add_own(side: KernelSide, h: Any, sums: Sums) -> None:
     """Adds to `met` the same holding, and its copy."""
     for column in (index(SAME), index(COPY)):
@@ -123,13 +133,14 @@ def show_down(side: KernelSide, other: KernelSide, river: Any, sums: Sums) -> No
             _add(other, index(others[HOLDING, taken]), sums)
             taken += ONE
         while last < mine and ours[RANK, last] == rank:
-            _set_without(side, index(ours[HOLDING, last]), sums, sums.weaker)
+            _set_weaker(side, index(ours[HOLDING, last]), sums)
             last += ONE
-        while taken < theirs and others[RANK, taken] == rank:
-            _add(other, index(others[HOLDING, taken]), sums)
-            taken += ONE
-        for k in range(first, last):  # those that are not stronger, for now
-            _set_without(side, index(ours[HOLDING, k]), sums, sums.stronger)
+        if taken < theirs and others[RANK, taken] == rank:
+            while taken < theirs and others[RANK, taken] == rank:
+                _add(other, index(others[HOLDING, taken]), sums)
+                taken += ONE
+            for k in range(first, last):
+                _set_without(side, index(ours[HOLDING, k]), sums, sums.stronger)
         first = last
     while taken < theirs:
         _add(other, index(others[HOLDING, taken]), sums)
