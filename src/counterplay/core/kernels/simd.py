@@ -125,13 +125,12 @@ def _put(rows: _Rows, value: Callable[[Any], Any], out: int, add: bool) -> None:
         rows.each(lambda z: rows.store(value(z), out, z))
 
 
-def _set_both(rows: _Rows) -> None:
-    def step(z: Any) -> None:
+def _twice(rows: _Rows) -> None:
+    def value(z: Any) -> Any:
         others = _without(rows, z)
-        rows.store(others, 3, z)
-        rows.store(others, 4, z)
+        return rows.builder.fadd(others, others)
 
-    rows.each(step)
+    _put(rows, value, 3, add=False)
 
 
 def _difference(rows: _Rows) -> None:
@@ -181,7 +180,7 @@ add_row_to_cards = _function(4, _add_row_to_cards)  # row, sums: each += row
 # value += weight · others
 take = _function(6, _take)
 set_others = _function(4, _others(add=False))  # sums, row: row = all - first - second
-set_both = _function(5, _set_both)  # sums, rows, rows: each = all - first - second
+set_twice = _function(4, _twice)  # sums, row: row = 2 (all - first - second)
 add_others = _function(4, _others(add=True))  # sums, row: row += all - first - second
 set_difference = _function(2, _difference)  # rows, out: out = rows - out
 set_product = _function(3, _product(add=False))  # factor, rows, out: out = factor · rows

@@ -16,11 +16,12 @@ import numpy as np
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import (
     LANES,
+    add_others,
     add_row_to_cards,
     add_rows,
-    set_both,
     set_difference,
     set_others,
+    set_twice,
 )
 from counterplay.poker.cards.cards import N_CARDS
 
@@ -48,13 +49,12 @@ class Sums(NamedTuple):
     reach: np.ndarray  # float64[m, LANES]
     by_card: np.ndarray  # float64[53, LANES]: of those with each card, and of all
     met: np.ndarray  # float64[n, LANES]
-    weaker: np.ndarray  # float64[n, LANES]
-    stronger: np.ndarray  # float64[n, LANES]
+    behind: np.ndarray  # float64[n, LANES]: of stronger ones less that of weaker ones
 
 
 def new_sums(holdings: int) -> Sums:
     """Buffers for so many holdings of each player."""
-    every = [np.zeros((holdings, LANES)) for _ in range(4)]
+    every = [np.zeros((holdings, LANES)) for _ in range(3)]
     return Sums(every[0], np.zeros((N_CARDS + 1, LANES)), *every[1:])
 
 
@@ -82,20 +82,30 @@ def _add(other: KernelSide, h: Any, sums: Sums) -> None:
 
 
 @jit(inner=True)
-def _set_without(side: KernelSide, h: Any, sums: Sums, out: np.ndarray) -> None:
-    """Sets what a holding meets among those that were added; its own are subtracted twice."""
+def _set_met(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Sets what a holding meets, without the same holding, which is subtracted twice."""
     low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
     by_card = sums.by_card
-    set_others(by_card, _ALL, by_card, low, by_card, high, out, h * _LANES, ONE)
+    set_others(by_card, _ALL, by_card, low, by_card, high, sums.met, h * _LANES, ONE)
 
 
 @jit(inner=True)
-def _set_weaker(side: KernelSide, h: Any, sums: Sums) -> None:
-    """Sets what a holding meets among those that were added: the weaker ones, and those that are
-    not stronger, for now in `stronger`."""
+def _set_weaker(side: KernelSide, h: Any, twice: bool, sums: Sums) -> None:
+    """Sets `behind` to what a holding meets among those that were added, or to twice that."""
     low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
     by_card, at = sums.by_card, h * _LANES
-    set_both(by_card, _ALL, by_card, low, by_card, high, sums.weaker, at, sums.stronger, at, ONE)
+    if twice:
+        set_twice(by_card, _ALL, by_card, low, by_card, high, sums.behind, at, ONE)
+    else:
+        set_others(by_card, _ALL, by_card, low, by_card, high, sums.behind, at, ONE)
+
+
+@jit(inner=True)
+def _add_not_stronger(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Adds to `behind` what a holding meets among those that were added."""
+    low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
+    by_card = sums.by_card
+    add_others(by_card, _ALL, by_card, low, by_card, high, sums.behind, h * _LANES, ONE)
 
 
 @jit(inner=True)
@@ -114,14 +124,17 @@ def meet(side: KernelSide, other: KernelSide, sums: Sums) -> None:
     for h in range(index(len(other.cards))):
         _add(other, h, sums)
     for h in range(index(len(side.cards))):
-        _set_without(side, h, sums, sums.met)
+        _set_met(side, h, sums)
         _add_own(side, h, sums)
 
 
 @jit(inner=True)
 def show_down(side: KernelSide, other: KernelSide, river: Any, sums: Sums) -> None:
-    """Fills `weaker` and `stronger` on a board of the river, for holdings without its cards, and
-    `met`. The other player's holdings with a card of the board have a reach of zero."""
+    """Fills `behind` on a board of the river, 0 for holdings with a card of it, and `met`. The
+    other player's holdings with a card of the board have a reach of zero.
+
+    The sums are read before and after holdings of equal strength are added: weaker ones are
+    counted twice, equal ones once. All holdings less that are the stronger ones less the weaker."""
     _clear(sums)
     ours, others = side.ranked[river], other.ranked[river]
     n, many = index(len(side.cards)), index(len(other.cards))
@@ -132,27 +145,28 @@ def show_down(side: KernelSide, other: KernelSide, river: Any, sums: Sums) -> No
         while taken < theirs and others[RANK, taken] < rank:
             _add(other, index(others[HOLDING, taken]), sums)
             taken += ONE
+        alone = taken == theirs or others[RANK, taken] != rank
         while last < mine and ours[RANK, last] == rank:
-            _set_weaker(side, index(ours[HOLDING, last]), sums)
+            _set_weaker(side, index(ours[HOLDING, last]), alone, sums)
             last += ONE
-        if taken < theirs and others[RANK, taken] == rank:
+        if not alone:
             while taken < theirs and others[RANK, taken] == rank:
                 _add(other, index(others[HOLDING, taken]), sums)
                 taken += ONE
             for k in range(first, last):
-                _set_without(side, index(ours[HOLDING, k]), sums, sums.stronger)
+                _add_not_stronger(side, index(ours[HOLDING, k]), sums)
         first = last
     while taken < theirs:
         _add(other, index(others[HOLDING, taken]), sums)
         taken += ONE
     for k in range(n):
         h = index(ours[HOLDING, k])
-        _set_without(side, h, sums, sums.met)
+        _set_met(side, h, sums)
         if k < mine:
-            set_difference(sums.met, h * _LANES, sums.stronger, h * _LANES, ONE)
+            set_difference(sums.met, h * _LANES, sums.behind, h * _LANES, ONE)
         else:
             for lane in range(_LANES):
-                sums.weaker[h, lane] = sums.stronger[h, lane] = 0.0
+                sums.behind[h, lane] = 0.0
         _add_own(side, h, sums)
 
 
@@ -165,9 +179,13 @@ def set_fold(sums: Sums, lane: Any, n: Any, paid: Any, value: Any) -> None:
 
 @jit(inner=True)
 def set_showdown(sums: Sums, lane: Any, n: Any, paid: Any, value: Any) -> None:
-    """Fills the values of a showdown; `paid`: for losing, splitting and winning."""
+    """Fills the values of a showdown; `paid`: for losing, splitting and winning. Compared with
+    splitting, losing costs what winning brings, also with rake."""
     split = paid[ONE]
-    lost, won = paid[ZERO] - split, paid[index(2)] - split
-    for h in range(n):
-        more = won * sums.weaker[h, lane] + lost * sums.stronger[h, lane]
-        value[h] = split * sums.met[h, lane] + more
+    lost = paid[ZERO] - split
+    if split == 0.0:
+        for h in range(n):
+            value[h] = lost * sums.behind[h, lane]
+    else:
+        for h in range(n):
+            value[h] = split * sums.met[h, lane] + lost * sums.behind[h, lane]
