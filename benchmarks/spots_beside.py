@@ -43,7 +43,8 @@ TARGETS = (0.5, 0.1)
 #: A decision of an information set that was named before, and one that names it.
 AGAIN, NAMED = re.compile(r'p "" (\d+ \d+) 0'), re.compile(r'p "" (\d+ \d+) ".*')
 
-Step, Gap = Callable[[int], None], Callable[[], float]
+Step = Callable[[int], None]
+Gap = Callable[[], float]
 
 
 def _repeat_names(file: Path) -> None:

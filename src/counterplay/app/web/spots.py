@@ -212,7 +212,7 @@ def _game(query: Mapping[str, Any]) -> tuple[Any, str]:
     cap = http.integer_field(query, "cap", 0, 100, 4)
     bets, raises = texts["bets"] or None, texts["raises"] or None
     pot, stacks = given.pop("pot", None), given.pop("stacks", None)
-    options = {"raises": raises, "cap": cap, **given}
+    options: dict[str, Any] = {"raises": raises, "cap": cap, **given}
     game = spot(
         texts["board"], pot, stacks, ranges, bets, limit, symmetric=not apart, **options  # type: ignore[arg-type]
     )  # fmt: skip
