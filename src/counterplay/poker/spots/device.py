@@ -206,7 +206,7 @@ class _Step:
         """The value of one of the player's nodes, which is updated."""
         xp, me, boards = self.xp, self.player, len(below)
         floor, table = self._floor(node, me, boards), self.tables[me].source
-        source = self._view(table, node, me, boards) if len(table) else None
+        source: Any = self._view(table, node, me, boards) if len(table) else None
         if self.mode == BEST:
             best = below.argmax(axis=1)[:, None] == xp.arange(below.shape[1])[None, :, None]
             if source is not None:
