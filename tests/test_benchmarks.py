@@ -25,7 +25,7 @@ from counterplay.poker.bots.shipped import (
 )
 from counterplay.poker.spots import device
 from counterplay.poker.vector.evaluation import BoardEvaluator
-from tests.support.spots import NumpyDevice
+from tests.support.spots import NumpyDevice, naive_game
 from tools import device_session
 
 ROOT = Path(__file__).parent.parent
@@ -59,11 +59,29 @@ def test_spots_are_measured_on_a_device_and_by_all_processors(
     found = [(row["backend"], row["threads"], row["target"]) for row in rows]
     everyone = ("cpu", str(cores()))
     assert found == sorted([
-        ("cpu", "1", ""), (*everyone, "0.5"), (*everyone, "0.1"), ("cuda", "", "0.5"),
-        ("cuda", "", "0.1"),
+        ("cpu", "1", "1.0"), ("cpu", "1", ""), *((*who, target) for who in (everyone, ("cuda", ""))
+        for target in ("1.0", "0.5", "0.1")),
     ], key=lambda row: row[:2])  # fmt: skip
     for row in rows:
         assert float(row["percent_of_pot"]) <= float(row["target"] or 100)
+
+
+def test_openspiel_solves_the_same_spot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exploitability of uniform play is ours, and all solvers reach their targets."""
+    spiel: Any = pytest.importorskip("pyspiel")
+    from benchmarks import spots_beside
+
+    tiny = {"board": "QsJh2c5d8s", "pot": 20, "stacks": 20, "bets": "50", "symmetric": False}
+    monkeypatch.setattr(
+        spots_beside, "SPOT", tiny | {"ranges": ("AhAd,KsTs,9d9h", "QhQd,KhKd:0.5")}
+    )
+    game = cp.spot(**spots_beside.SPOT)
+    peer = spots_beside.peer_of(naive_game(game))
+    theirs = spiel.nash_conv(peer, spiel.UniformRandomPolicy(peer))
+    assert cp.exploitability(game, "uniform") == pytest.approx(theirs, abs=1e-9)
+    spots_beside.main(["--out", str(tmp_path / "rows.csv")])
+    with (tmp_path / "rows.csv").open() as file:
+        assert [row["target"] for row in csv.DictReader(file)] == ["0.5", "0.1"] * 3
 
 
 def test_a_player_is_trained_saved_and_measured(

@@ -37,8 +37,17 @@ def certified(name: str) -> str:
     return format(next(one.mb_per_game for one in cp.strategies() if one.name == name), ".0f")
 
 
+def _beside(program: str, show: str, scale: float = 1.0) -> str:
+    """The seconds of a program's CFR+ to 0.5% of the pot in benchmarks/spots_beside.csv."""
+    entries = number_tables.rows("../benchmarks/spots_beside.csv")
+    (name,) = {row["program"] for row in entries if row["program"].startswith(program)}
+    where = {"program": name, "algorithm": "cfr+", "target": "0.5"}
+    return one("spots_beside.csv", "seconds", show, scale, **where)
+
+
 _exact = partial(one, "exact.csv")
 _cluster = partial(one, "cluster.csv", "value", ".0f")  # times a scale
+_flop_spot = partial(one, "spots.csv", "seconds", ".0f", spot="flop", backend="cpu", threads="2")
 _flop = ("exact_cpu.csv", "seconds_of_a_processor", ".0f")
 
 CELLS: dict[str, Callable[[], str]] = {
@@ -53,9 +62,11 @@ CELLS: dict[str, Callable[[], str]] = {
     "safe": partial(certified, "safe"),
     "flop-least": partial(outermost, min, *_flop),
     "flop-most": partial(outermost, max, *_flop),
-    "spot-flop": partial(
-        one, "spots.csv", "seconds", ".0f", spot="flop", target="0.5", backend="cpu", threads="2"
-    ),
+    "spot-flop": partial(_flop_spot, target="0.5"),
+    "spot-flop-mean": partial(_flop_spot, target="1.0"),
+    "beside-holdings": lambda: number_tables.rows("../benchmarks/spots_beside.csv")[0]["holdings"],
+    "beside-theirs": partial(_beside, "open-spiel", ".1f"),
+    "beside-ours": partial(_beside, "counterplay", ".0f", 1e3),
     "sync-leduc": partial(
         _cluster, 1e3, what="a synchronisation", game="leduc", algorithm="mccfr-external"
     ),

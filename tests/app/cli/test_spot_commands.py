@@ -10,6 +10,7 @@ import pytest
 from tests.support.command import one_sentence, typed
 
 SPOT = ("spot", "QsJh2c5d8s", "--pot", "20", "--stacks", "45", "-1", "22+,AKs", "-2", "QQ,KTs,66")
+OTHER = ("spot", "QsJh2c5d8s", "--pot", "20")
 LOCKS = '[[lock]]\nat = "bet 10"\nfrequency = {fold = 0.8}\n'
 
 
@@ -48,6 +49,20 @@ def test_locks_are_answered(tmp_path: Path) -> None:
     assert "meant for" in typed(tmp_path, "evaluate", "careful").stdout
     several = typed(tmp_path, *SPOT, "--lock", "locks.toml", "--frontier", "-t", "0.5")
     assert len(several.stdout.splitlines()) == 8
+    some = typed(tmp_path, *SPOT, "--lock", "bet 10 call 1 with QQ", "--at", "bet 10")
+    queens = next(line for line in some.stdout.splitlines() if line.startswith("QQ"))
+    assert queens.split()[2:4] == ["0.0%", "100.0%"]  # folds, calls
+
+
+def test_stacks_caps_and_suits_are_as_asked(tmp_path: Path) -> None:
+    words = ["spot", "QsJs2s5s8s", "--pot", "20", "--stacks", "300,45", "-1", "KK", "-2", "99"]
+    words += ["--cap", "none", "--suits-apart"]
+    done = typed(tmp_path, *words, "-n", "5", "--out", "run", "--json")
+    assert done.code == 0, done.stderr
+    name = json.loads(done.stdout)["game"]
+    assert "stacks=45.0" in name
+    assert "cap=None" in name
+    assert "symmetric=False" in name
 
 
 @pytest.mark.parametrize(
@@ -56,6 +71,11 @@ def test_locks_are_answered(tmp_path: Path) -> None:
         (("spot",), "which position?"),
         (("spot", "QsJh", "--pot", "2", "--stacks", "5"), "board: 'QsJh' has 2 cards"),
         ((*SPOT, "--at", "bet 7"), "no decision after 'bet 7'"),
+        ((*OTHER, "--stacks", "90;50"), "--stacks: chips, as 90 or 90,50, not '90;50'"),
+        ((*OTHER, "--stacks", "1,2,3"), "stacks: give one number, or one for each player"),
+        ((*OTHER, "--stacks", "90,0"), "stacks: player 2 must be above 0"),
+        ((*SPOT, "--cap", "few"), "--cap: a whole number, or none, not 'few'"),
+        ((*OTHER, "--stacks", "9", "-1", ""), "ranges: player 1: the range is empty"),
         ((*SPOT, "-t", "0"), "--target is percent of the pot"),
         ((*SPOT, "-a", "lp"), "lp does not solve spots"),
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),

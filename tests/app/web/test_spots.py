@@ -60,6 +60,8 @@ def test_a_spot_is_solved_seen_and_its_locks_are_answered(app: Any, tmp_path: Pa
     query = f"history=bet+10&answers={locked['key']}&k=9"
     after = ask(app, f"/api/spots/{key}/view?{query}").data
     assert after["one"]["mean"][0] == pytest.approx(0.8, abs=1e-3)
+    some = ask(app, f"/api/spots/{key}/locks", {"locks": ["bet 10 call 1 with QQ"]}).data
+    assert _done(app, some["key"])["state"] == "done"
     words = shlex.split(facts["command"])[1:]
     same = typed(tmp_path, *words, "-n", "5", "--out", "run", "--json")
     assert same.code == 0, same.stderr
@@ -115,7 +117,9 @@ def test_a_range_has_a_mean_weight_by_class() -> None:
         ({"rake": 2}, "rake: a share of the pot"),
         ({"percent": 0}, "percent of the pot is above 0"),
         ({"seconds": 1e9}, "percent of the pot is above 0"),
+        ({"rake": 0.05, "rake_cap": -1}, "rake_cap must be at least 0"),
         ({"limit": "maybe"}, "limit must be"),
+        ({"apart": "maybe"}, "apart must be"),
     ],
 )  # fmt: skip
 def test_what_is_no_spot_is_refused_in_a_sentence(app: Any, change: Any, problem: str) -> None:
@@ -123,6 +127,20 @@ def test_what_is_no_spot_is_refused_in_a_sentence(app: Any, change: Any, problem
     assert reply.status == 400
     assert problem in reply.data["error"]
     assert ask(app, "/api/spots/range?text=XX").status == 400
+
+
+def test_the_command_is_of_the_same_spot(app: Any) -> None:
+    """Every field of the form, as typed."""
+    form = SPOT | {
+        "board": "QsJs2s5s8s", "pot": 123_456.75, "stacks": 654_321.25, "raises": "60 | allin",
+        "cap": 2, "min_bet": 1_234_567.5, "rake": 0.05, "rake_cap": 3.25, "apart": True,
+        "one": "22+,AKs:0.123456789",
+    }  # fmt: skip
+    command = shlex.split(ask(app, "/api/spots", form | {"percent": 50}).data["command"])
+    for name in ("pot", "stacks", "raises", "cap", "min_bet", "rake", "rake_cap"):
+        assert command[command.index(f"--{name.replace('_', '-')}") + 1] == str(form[name])
+    assert command[command.index("-1") + 1] == form["one"]
+    assert "--suits-apart" in command
 
 
 def test_a_spot_without_room_is_refused_at_once(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +256,11 @@ def test_the_page_from_painting_to_the_frontier(page: Any, server: Server) -> No
     page.locator(".turn button", has_text="bet 10").last.click()
     page.wait_for_selector(".legend :text('in position, river')")
     page.get_by_label("How often in all").fill("80")
+    page.get_by_label("With which hands").fill("pairs")
+    page.get_by_role("button", name="Lock it").click()
+    assert page.locator(".locks code").inner_text() == "bet 10 fold 0.8 with pairs"
+    page.get_by_role("button", name="Take it away").click()
+    page.get_by_label("With which hands").fill("")
     page.get_by_role("button", name="Lock it").click()
     page.get_by_role("button", name="The answers to it").click()
     page.wait_for_selector(".answers canvas")

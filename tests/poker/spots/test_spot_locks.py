@@ -176,8 +176,23 @@ def test_a_data_biased_response_is_that_of_the_sequence_form() -> None:
         if p < 1.0:
             assert ours.worst_case == pytest.approx(theirs.worst_case, abs=0.2)
     assert ours.payoff == pytest.approx(cp.best_response(game, model, 0).value, abs=0.002)
-    with pytest.raises(CounterplayError, match="in spots rnr is not in vector form"):
-        cp.respond(game, model, player=0, algorithm="rnr", p=0.5, iterations=5)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_restricted_nash_response_is_that_of_the_sequence_form(player: int) -> None:
+    """It has the largest p · payoff + (1 - p) · worst case; at 0 an equilibrium, at 1 a best
+    response to the model."""
+    game = river()
+    naive, model = naive_game(game), cp.Strategy.random(game, 5)
+    same = to_naive(model, naive)
+    for p in (0.0, 0.5, 0.9, 1.0):
+        ours = cp.respond(game, model, player=player, p=p, target=0.002)
+        theirs = cp.respond(naive, same, player=player, p=p)
+        assert (ours.algorithm, theirs.algorithm) == ("rnr", "rnr")
+        mixed = [p * one.payoff + (1 - p) * one.worst_case for one in (ours, theirs)]
+        assert mixed[0] == pytest.approx(mixed[1], abs=0.003)
+        met = cp.expected_value(game, model.replace(ours.strategy, player))[player]
+        assert met == pytest.approx(ours.payoff, abs=1e-9)
 
 
 def test_a_frequency_is_reached_and_hands_keep_their_order() -> None:
@@ -253,6 +268,23 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert locks == read_locks(str(path))
     assert (len(locks), locks[0].trust, locked_player(river().rules, locks).player) == (2, 0.8, 1)
     assert (locks[0].in_all, locks[1].in_all) == (False, True)
+
+
+def test_a_text_has_hands_and_a_trust() -> None:
+    text = "bet 10 call 0.5 with QhQc,  KdJd trust 0.8"
+    (lock,) = read_locks(text)
+    assert (lock.at, lock.play, lock.hands) == ("bet 10", {"call": 0.5}, "QhQc, KdJd")
+    assert (lock.trust, lock.in_all) == (0.8, True)
+    game = river()
+    uniform = cp.Strategy.uniform(game)
+    view = cp.spot_view(locked(uniform, text), "bet 10")
+    mean = [view.at(hand)["call"] for hand in ("QhQc", "KdJd")]
+    assert sum(mean) / 2 == pytest.approx(0.5, abs=1e-6)
+    assert view.at("AdAc") == cp.spot_view(uniform, "bet 10").at("AdAc")
+    with pytest.raises(CounterplayError, match=r"^lock .*: hands: cannot read ''"):
+        locked(uniform, "bet 10 call 0.5 with")
+    with pytest.raises(CounterplayError, match="kuhn has no such part of a lock"):
+        locked(cp.Strategy.uniform("kuhn"), "K* bet 0.3 with QQ")
 
 
 @pytest.mark.parametrize(

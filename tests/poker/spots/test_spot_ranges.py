@@ -40,7 +40,7 @@ def test_a_range_is_read_back_from_its_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "empty part"), ("QQ,,KK", "empty part"), ("QQ:2", "weight of QQ"),
+        ("", "the range is empty"), ("QQ,,KK", "empty part"), ("QQ:2", "weight of QQ"),
         ("QQ:x", "weight of QQ"), ("QQ:nan", "weight of QQ"), ("QQ:0", "the range is empty"),
         ("AhAh", "same card twice"), ("QQs", "neither suited"), ("AKx", "cannot read 'AKx'"),
         ("TT+-77", "cannot read"), ("TT-A7s", "different kinds"), ("A5s-A2o", "different kinds"),

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_json
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, shown
 
 DEFAULT_PERCENT = 0.5  # of the pot, at which a run stops
 DEFAULT_SECONDS = 60.0
@@ -27,7 +27,8 @@ def spot(
     ] = None,
     pot: Annotated[float | None, Option(help="Chips in the pot.")] = None,
     stacks: Annotated[
-        float | None, Option(help="Chips that each player still has; the smaller stack counts.")
+        str | None,
+        Option(help="Chips that each player still has, as 90; of two, as 90,50, the smaller."),
     ] = None,
     first: Annotated[
         str, Option("-1", "--first", help="Range of the player who acts first: 22+,A2s+,KTo+:0.5.")
@@ -45,11 +46,20 @@ def spot(
     raises: Annotated[
         str | None, Option(help="The same for raises, of the pot after the call. Default: as bets.")
     ] = None,
-    cap: Annotated[int, Option(help="Bets and raises of a street at most.")] = 4,
+    cap: Annotated[
+        str, Option(help="Bets and raises of a street at most; none for any number.")
+    ] = "4",
     min_bet: Annotated[float, Option(help="The smallest bet in chips.")] = 0.0,
     limit: Annotated[bool, Option("--limit", help="Limit betting: --bets are chips.")] = False,
     rake: Annotated[float, Option(help="Share of the pot that the house takes, as 0.05.")] = 0.0,
     rake_cap: Annotated[float | None, Option(help="Chips of rake at most.")] = None,
+    apart: Annotated[
+        bool,
+        Option(
+            "--suits-apart",
+            help="Tell suits apart that board and ranges do not, for locks of single hands.",
+        ),
+    ] = False,
     algorithm: Annotated[
         str,
         Option("-a", "--algorithm", help="Of the CFR family, in vector form: dcfr, cfr+, ..."),
@@ -134,8 +144,8 @@ def spot(
             )
         with display.status("building the spot"):
             game = _game(
-                board, pot, stacks, (first, second), bets, limit, raises=raises, cap=cap,
-                min_bet=min_bet, rake=rake, rake_cap=rake_cap,
+                board, pot, _stacks(stacks), (first, second), bets, limit, raises=raises,
+                cap=_cap(cap), min_bet=min_bet, rake=rake, rake_cap=rake_cap, symmetric=not apart,
             )  # fmt: skip
         if lock:
             opt.refuse_given(
@@ -168,6 +178,27 @@ def spot(
     hint = display.resume_hint("spot", folder)
     resumed = resume is not None and not as_json
     display.run_in_folder(work, folder, hint, report, limits, resumed=resumed)
+
+
+def _stacks(text: str | None) -> Any:
+    """One stack, or one for each player."""
+    if text is None:
+        return None
+    try:
+        found = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        raise BadParameter(f"--stacks: chips, as 90 or 90,50, not {shown(text)}") from None
+    return found[0] if len(found) == 1 else found
+
+
+def _cap(text: str) -> int | None:
+    """The largest number of bets and raises; None for `none`."""
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise BadParameter(f"--cap: a whole number, or none, not {shown(text)}") from None
 
 
 def _locked(

@@ -31,6 +31,7 @@ from counterplay.core.parallel.background import BackgroundJob
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
 from counterplay.poker.holdem.grid import grid_label
 from counterplay.poker.spots.betting import DECISION, ONWARD, STREETS
+from counterplay.poker.spots.layout import SMALLER
 from counterplay.poker.spots.ranges import class_text, parse_range
 from counterplay.poker.spots.view import decision_path, find_node, node_reach, policy_at
 
@@ -42,7 +43,7 @@ SOLUTION = "solution"
 SECONDS, MOST_SECONDS = 60.0, 3_600.0
 PERCENT = 0.5  # of the pot
 TRUSTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
-NUMBERS = ("pot", "stacks", "min_bet", "rake")  # fields of a spot
+NUMBERS = ("pot", "stacks", "min_bet", "rake", "rake_cap")  # fields of a spot
 ANSWER = ("player", "trust", "payoff", "worst_case", "value", "exploitability")
 CELLS = [grid_label(row, column) for row in range(13) for column in range(13)]
 CLASS = np.array([CELLS.index(class_text(k)) for k in range(N_HOLDINGS)])
@@ -91,7 +92,7 @@ class SpotService:
                 f"percent of the pot is above 0, and seconds from 1 to {MOST_SECONDS:g}"
             )
         game, command = _game(query)
-        memory.require(game.rules.layout.bytes_needed("double"), "solving this spot")
+        memory.require(game.rules.layout.bytes_needed("double"), "solving this spot", SMALLER)
         solved = SolvedSpot(game, f"{command} -t {percent:g}", query)
 
         def work(job: BackgroundJob) -> None:
@@ -207,18 +208,21 @@ def _game(query: Mapping[str, Any]) -> tuple[Any, str]:
     given = {name: real(query.get(name), name) for name in NUMBERS if query.get(name) is not None}
     ranges = tuple(_range_field(query, name) for name in ("one", "two"))
     texts = {name: http.text_field(query, name, "") for name in ("board", "bets", "raises")}
-    limit = flag(query.get("limit", False), "limit")
+    limit, apart = (flag(query.get(name, False), name) for name in ("limit", "apart"))
     cap = http.integer_field(query, "cap", 0, 100, 4)
     bets, raises = texts["bets"] or None, texts["raises"] or None
     pot, stacks = given.pop("pot", None), given.pop("stacks", None)
-    game = spot(texts["board"], pot, stacks, ranges, bets, limit, raises=raises, cap=cap, **given)  # type: ignore[arg-type]
-    options = {"pot": pot, "stacks": stacks, "bets": bets, "raises": raises, "cap": cap, **given}
+    options: dict[str, Any] = {"raises": raises, "cap": cap, **given}
+    game = spot(
+        texts["board"], pot, stacks, ranges, bets, limit, symmetric=not apart, **options  # type: ignore[arg-type]
+    )  # fmt: skip
+    options = {"pot": pot, "stacks": stacks, "bets": bets, **options}
     words = ["counterplay", "spot", texts["board"], "-1", ranges[0], "-2", ranges[1]]
     for name, value in options.items():
         if value is not None:
-            shown = value if isinstance(value, str) else f"{value:g}"
+            shown = value if isinstance(value, str) else f"{value:.15g}"
             words += [f"--{name.replace('_', '-')}", shown]
-    return game, shlex.join([*words, *(["--limit"] if limit else [])])
+    return game, shlex.join([*words, *["--limit"] * limit, *["--suits-apart"] * apart])
 
 
 def _range_field(query: Mapping[str, Any], name: str) -> str:

@@ -87,11 +87,11 @@ class MemoryWatch:
             )
 
 
-def require(needed: float, what: str) -> None:
+def require(needed: float, what: str, advice: str = "take a smaller game") -> None:
     """Raises `TooLarge` if fewer than `needed` bytes are free."""
     available = available_bytes()
     if needed > available:
         raise TooLarge(
             f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are "
-            f"free; take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
+            f"free; {advice} (or set {LIMIT_VARIABLE} if you know better)"
         )

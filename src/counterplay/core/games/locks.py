@@ -2,8 +2,9 @@
 believed. A response to the strategy with locks is the answer to a player of whom only that is
 known.
 
-A lock is a text, `WHERE ACTION SHARE`, such as `river fold 0.85` or `bet 10 fold 0.7 trust 0.5`, or
-a part of a file in TOML, which says more:
+A lock is a text, `WHERE ACTION SHARE`, such as `river fold 0.85` or `bet 10 fold 0.7 trust 0.5`, in
+a spot also with hands, `bet 10 call 1 with flush draws`, or a part of a file in TOML, which says
+more:
 
     [[lock]]
     at = "bet 10"                     # which decisions; the game reads it
@@ -97,17 +98,21 @@ def read_locks(given: Any, where: str = "locks") -> tuple[Lock, ...]:
 
 
 def parse_lock(text: str) -> Lock:
-    """A lock from `WHERE ACTION SHARE`, with `trust T` after it or without."""
-    words, trust = text.split(), 1.0
+    """A lock from `WHERE ACTION SHARE`, with `with HANDS` and `trust T` after it or without."""
+    words, trust, hands = text.split(), 1.0, None
     if len(words) > 4 and words[-2] == "trust":
         trust = _share(words[-1], "the trust of a lock")
         words = words[:-2]
+    if "with" in words[3:]:
+        at = words.index("with", 3)
+        hands, words = " ".join(words[at + 1 :]), words[:at]
     if len(words) < 3:
         raise BadParameter(f"a lock is {EXAMPLE}, not {shown(text[:80])}")
     share = _share(words.pop(), "the share of a lock")
     size = 2 if len(words) > 2 and words[-2].lower() in SIZED and _is_number(words[-1]) else 1
     action = " ".join(words[-size:]).lower()
-    return Lock(f"lock {shown(text)}", " ".join(words[:-size]), {action: share}, trust=trust)
+    name, where = f"lock {shown(text)}", " ".join(words[:-size])
+    return Lock(name, where, {action: share}, hands=hands, trust=trust)
 
 
 def _share(word: str, what: str) -> float:

@@ -125,6 +125,18 @@ def _put(rows: _Rows, value: Callable[[Any], Any], out: int, add: bool) -> None:
         rows.each(lambda z: rows.store(value(z), out, z))
 
 
+def _twice(rows: _Rows) -> None:
+    def value(z: Any) -> Any:
+        others = _without(rows, z)
+        return rows.builder.fadd(others, others)
+
+    _put(rows, value, 3, add=False)
+
+
+def _difference(rows: _Rows) -> None:
+    _put(rows, lambda z: rows.builder.fsub(rows.load(0, z), rows.load(1, z)), 1, add=False)
+
+
 def _others(add: bool) -> Callable[[_Rows], None]:
     return lambda rows: _put(rows, lambda z: _without(rows, z), 3, add)
 
@@ -168,7 +180,9 @@ add_row_to_cards = _function(4, _add_row_to_cards)  # row, sums: each += row
 # value += weight · others
 take = _function(6, _take)
 set_others = _function(4, _others(add=False))  # sums, row: row = all - first - second
+set_twice = _function(4, _twice)  # sums, row: row = 2 (all - first - second)
 add_others = _function(4, _others(add=True))  # sums, row: row += all - first - second
+set_difference = _function(2, _difference)  # rows, out: out = rows - out
 set_product = _function(3, _product(add=False))  # factor, rows, out: out = factor · rows
 add_product = _function(3, _product(add=True))  # factor, rows, out: out += factor · rows
 add_dot = _function(3, lambda rows: _dot(rows, rows.load(2)))  # weights, rows, value: value += Σ

@@ -62,7 +62,8 @@ RESPONSES: Registry[ResponseAlgorithm] = Registry(
 
 def default_response(game: Game) -> str:
     """The default algorithm: rnr, or mcrnr in a game too large for a tree or of several players."""
-    return "rnr" if game.capabilities.full_width and game.n_players == 2 else SEVERAL
+    full = game.capabilities.full_width or hasattr(game.rules, "regret_minimiser")
+    return "rnr" if full and game.n_players == 2 else SEVERAL
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:

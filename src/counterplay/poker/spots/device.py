@@ -20,8 +20,9 @@ from counterplay.core.solvers.cfr_kernels import CFRVariant
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.spots import columns as column
 from counterplay.poker.spots.betting import DECISION, FOLD, ONWARD
+from counterplay.poker.spots.decisions import SpotForm
 from counterplay.poker.spots.engine import SpotRegrets, SpotTraversal
-from counterplay.poker.spots.kernels import BEST, LEARN, SpotForm, Tables
+from counterplay.poker.spots.kernels import BEST, LEARN, Tables
 from counterplay.poker.spots.layout import SpotLayout
 from counterplay.poker.spots.showdowns import HOLDING, RANK
 
@@ -158,9 +159,14 @@ class _Step:
         total = share.sum(axis=1, keepdims=True)
         some = total > 0
         share = self.xp.where(some, share / self.xp.where(some, total, 1), 1 / source.shape[1])
-        if floor is not None:
-            share = floor + self.xp.maximum(1 - floor.sum(axis=1, keepdims=True), 0) * share
-        return share.astype(source.dtype)
+        return self._bound(share.astype(source.dtype), floor)
+
+    def _bound(self, share: Any, floor: Any) -> Any:
+        """Probabilities as the floor of a locked node demands."""
+        if floor is None:
+            return share
+        free = self.xp.maximum(1 - floor.sum(axis=1, keepdims=True), 0)
+        return (floor + free * share).astype(share.dtype)
 
     def _floor(self, node: list[int], player: int, boards: int) -> Any:
         if node[column.FLOOR] < 0:
@@ -199,12 +205,16 @@ class _Step:
     def _own(self, node: list[int], below: Any) -> Any:
         """The value of one of the player's nodes, which is updated."""
         xp, me, boards = self.xp, self.player, len(below)
-        source = self._view(self.tables[me].source, node, me, boards)
+        floor, table = self._floor(node, me, boards), self.tables[me].source
+        source: Any = self._view(table, node, me, boards) if len(table) else None
         if self.mode == BEST:
-            best = below.argmax(axis=1)[:, None]
-            source[:] = best == xp.arange(below.shape[1])[None, :, None]
-        floor = self._floor(node, me, boards)
-        value = (self._policy(source, floor) * below).sum(axis=1)
+            best = below.argmax(axis=1)[:, None] == xp.arange(below.shape[1])[None, :, None]
+            if source is not None:
+                source[:] = best
+            policy = self._bound(best.astype(below.dtype), floor)
+        else:
+            policy = self._policy(source, floor)
+        value = (policy * below).sum(axis=1)
         if self.mode == LEARN:
             mean = value
             if floor is not None:

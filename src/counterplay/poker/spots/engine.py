@@ -22,23 +22,21 @@ from counterplay.core.parallel.full_width import ComputeOptions, thread_count
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.cfr_kernels import CFRVariant, RegretEngine, iteration_weights
 from counterplay.poker.spots.columns import FLOOR
+from counterplay.poker.spots.decisions import NEGATIVE, POSITIVE, WEIGHT, SpotForm
 from counterplay.poker.spots.kernels import (
     BEST,
     BOARDS,
     FINISH,
     FIXED,
     LEARN,
-    NEGATIVE,
-    POSITIVE,
     START,
-    WEIGHT,
     Seats,
-    SpotForm,
     Tables,
+    new_reach,
     new_work,
     traverse,
 )
-from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.layout import SMALLER, SpotLayout, TwofoldLayout
 
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
@@ -70,7 +68,7 @@ class SpotTraversal:
             new_work(len(first) - 1, sequences, nodes, holdings, self.dtype)
             for _ in range(self.threads)
         ]
-        self._root = np.zeros((sequences, holdings), dtype=self.dtype)
+        self._root = new_reach(sequences, holdings, self.dtype)
         self._below = np.zeros((boards, self._end, holdings), dtype=self.dtype)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
@@ -115,7 +113,7 @@ class SpotTraversal:
         self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool = False
     ) -> float:
         """Returns the player's payoff per hand: by its strategy (`FIXED`), or the largest
-        (`BEST`), which replaces `tables[player].source`."""
+        (`BEST`), whose choices replace `tables[player].source` if it is not empty."""
         values = self.run(player, tables, mode, locked).astype(np.float64)
         return float(values @ self.layout.sides[player].weight) / self.layout.total_weight
 
@@ -130,7 +128,8 @@ class SpotRegrets(RegretEngine):
         """`form`: with the locks of player `locked`."""
         if variant.predictive:
             raise BadParameter("pcfr+ is not for spots; take dcfr or cfr+")
-        memory.require(layout.bytes_needed(compute.precision), "solving this spot")
+        advice = SMALLER + ", or precision=single" * (compute.precision == "double")
+        memory.require(layout.bytes_needed(compute.precision), "solving this spot", advice)
         self._layout, self._variant, self._locked = layout, variant, locked
         self._zero_sum = layout.betting.rake == 0.0
         threads = thread_count(compute.threads)
@@ -164,7 +163,7 @@ class SpotRegrets(RegretEngine):
         for player in (0, 1):
             if not self._zero_sum:
                 total -= self._traversal.value(player, (averages[0], averages[1]), FIXED)
-            own = averages[player]._replace(source=np.zeros_like(averages[player].source))
+            own = nothing(averages[player])
             pair = (own, averages[1]) if player == 0 else (averages[0], own)
             total += self._traversal.value(player, pair, BEST, locked=player == self._locked)
         return total
@@ -194,13 +193,21 @@ class SpotRegrets(RegretEngine):
         return out
 
 
+def restricted_spot(
+    layout: SpotLayout, restriction: RestrictedPlayer
+) -> tuple[SpotLayout, SpotForm]:
+    """The layout and the form of a response. RNR: the restricted player comes as one who follows
+    the model, or as one who is free; DBR: it is bound at each information set by itself."""
+    if restriction.p is None:
+        return layout, biased_form(layout, restriction)
+    bound = restriction._replace(trust=np.ones_like(restriction.trust))
+    both = TwofoldLayout(layout, restriction.player, restriction.p)
+    return both, both.locked_form(biased_form(layout, bound))
+
+
 def biased_form(layout: SpotLayout, restriction: RestrictedPlayer) -> SpotForm:
     """Returns the form of a data-biased response: where the restricted player's model is trusted,
     its probabilities times the trust are the least."""
-    if restriction.p is not None:
-        raise BadParameter(
-            "in spots rnr is not in vector form; take dbr, mcrnr, or locks (cp.respond_to_locks)"
-        )
     counts = np.diff(restriction.model.game.form.first)
     least = np.repeat(restriction.trust, counts) * restriction.model.probabilities
     nodes, blocks, used = layout.form.nodes.copy(), [np.zeros(0)], 0
@@ -210,6 +217,11 @@ def biased_form(layout: SpotLayout, restriction: RestrictedPlayer) -> SpotForm:
             nodes[node, FLOOR], used = used, used + where.stop - where.start
             blocks.append(floor[where])
     return layout.form._replace(nodes=nodes, floor=np.concatenate(blocks))
+
+
+def nothing(tables: Tables) -> Tables:
+    """Empty tables like these: of a best response that is not recorded."""
+    return Tables(tables.source[:0], tables.strategy_sum[:0])
 
 
 def new_tables(layout: SpotLayout, player: int, dtype: Any) -> Tables:

@@ -11,7 +11,7 @@ from counterplay.core.forms.game import Evaluator, Game
 from counterplay.core.forms.mixture import Mixture, single_strategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import thread_count
-from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.engine import SpotTraversal, new_tables, nothing
 from counterplay.poker.spots.kernels import BEST, FIXED, Tables
 
 
@@ -43,11 +43,11 @@ class SpotEvaluator(Evaluator):
 
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
         traversal, tables = self._prepared(strategy, options)
-        own = [table.source.copy() for table in tables]
         total = 0.0
         for player in (0, 1):
-            total += traversal.value(player, tables, BEST)
-            tables[player].source[:] = own[player]
+            none = nothing(tables[player])
+            pair = (none, tables[1]) if player == 0 else (tables[0], none)
+            total += traversal.value(player, pair, BEST)
             if not self.game.zero_sum:
                 total -= traversal.value(player, tables, FIXED)
         return total

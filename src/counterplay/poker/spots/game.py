@@ -104,15 +104,15 @@ class SpotRules:
         self, variant: CFRVariant, compute: ComputeOptions, problem: Problem
     ) -> Any:
         """Returns the engine of CFR in vector form. `problem.form`: a layout, its form with locks,
-        and whose they are; `problem.restriction`: the player of a data-biased response."""
+        and whose they are; `problem.restriction`: the restricted player of a response."""
         from counterplay.poker.spots.device import DeviceSpotRegrets
-        from counterplay.poker.spots.engine import SpotRegrets, biased_form
+        from counterplay.poker.spots.engine import SpotRegrets, restricted_spot
 
         on_device = one_of(compute.backend, ("cpu", "cuda"), "backend") == "cuda"
         engine = DeviceSpotRegrets if on_device else SpotRegrets
         if problem.restriction is not None:
-            biased = biased_form(self.layout, problem.restriction)
-            return engine(self.layout, variant, compute, biased, problem.restriction.player)
+            layout, form = restricted_spot(self.layout, problem.restriction)
+            return engine(layout, variant, compute, form, problem.restriction.player)
         layout, *locked = problem.form if problem.transformed else (self.layout,)
         return engine(layout, variant, compute, *locked)
 

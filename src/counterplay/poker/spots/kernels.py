@@ -4,7 +4,7 @@ A player (`own`) is evaluated against the other: the other's reach goes down, th
 values of the player's holdings come up. At the player's nodes `mode` says what is computed:
 
 - `LEARN`: the mean by regret matching, and the regrets are updated;
-- `BEST`: the maximum, and the choice is recorded;
+- `BEST`: the maximum, and the choice is recorded, unless the player's table is empty;
 - `FIXED`: the mean by a given strategy.
 
 Symbols: r_I → `source`, s_I → `strategy_sum`, σ → `policy`, π_-i → `reach`, v(I, a) → `value`. On
@@ -14,9 +14,10 @@ iteration t adds the strategy that player 1 has after its update, and that of pl
 The kernels of `poker/vector/street.py` need streets of the same shape after every history, rows of
 8 lanes for their starts, and one list of holdings for both players. Stacks give every history
 another shape, a river has a single start, and ranges are narrow; so this traversal has loops over
-holdings instead. Tables are [board, action, holding] for each node, so that these loops are
-contiguous; slots of a strategy are [board, holding, action]. Numbers of nodes and boards are
-columns of one array each, since kernels of many arrays take long to compile.
+holdings instead, and only folds and showdowns have lanes, which are the other player's action
+sequences in a segment (`showdowns.py`). Tables are [board, action, holding] for each node, so that
+these loops are contiguous; slots of a strategy are [board, holding, action]. Numbers of nodes and
+boards are columns of one array each, since kernels of many arrays take long to compile.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD
+from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD, SHOWDOWN
 from counterplay.poker.spots.columns import (
     ACTIONS,
     BASE,
@@ -35,7 +37,6 @@ from counterplay.poker.spots.columns import (
     CHILD,
     END,
     FIRST,
-    FLOOR,
     KIND,
     LEFT,
     LOCAL,
@@ -47,22 +48,28 @@ from counterplay.poker.spots.columns import (
     SIZE,
     SUITS,
 )
-from counterplay.poker.spots.showdowns import KernelSide, fold, show_down
+from counterplay.poker.spots.decisions import (
+    TOTAL,
+    WEIGHT,
+    SpotForm,
+    set_policy,
+    take_best,
+    update_regrets,
+)
+from counterplay.poker.spots.showdowns import (
+    KernelSide,
+    Sums,
+    meet,
+    new_sums,
+    set_fold,
+    set_showdown,
+    show_down,
+    take_reach,
+)
 
 LEARN, BEST, FIXED = range(3)
 START, BOARDS, FINISH = range(3)  # parts of a traversal
-_CARDS = index(N_CARDS)
-WEIGHT, POSITIVE, NEGATIVE = range(2, 5)  # after the constants 0 and 1 in `Work.number`
-_TOTAL, _SPREAD = index(MOST_ACTIONS), index(MOST_ACTIONS + 1)  # rows of `Work.policy`
-
-
-class SpotForm(NamedTuple):
-    """What a traversal reads."""
-
-    nodes: np.ndarray  # int64[n, columns]
-    boards: np.ndarray  # int64[b, columns]
-    payoff: np.ndarray  # [n, 2, 3]: of each player for losing, splitting and winning
-    floor: np.ndarray  # [board, action, holding] for each locked node: least probabilities
+_CARDS, _LANES = index(N_CARDS), index(LANES)
 
 
 class Tables(NamedTuple):
@@ -79,7 +86,7 @@ class Work(NamedTuple):
     reach: np.ndarray  # [l, q, h]: of the other player
     value: np.ndarray  # [l, n, h]: of the player
     policy: np.ndarray  # [actions + 2, h]
-    by_card: np.ndarray  # float64[53]: sums of reach by card, and of all
+    sums: Sums  # of folds and showdowns
     number: np.ndarray  # [5]: 0, 1, and what an iteration needs, in the precision of the tables
 
 
@@ -90,44 +97,6 @@ class Seats(NamedTuple):
     others: Tables
     side: KernelSide
     other: KernelSide
-
-
-@jit(inner=True)
-def _set_policy(
-    form: SpotForm, source: Any, node: Any, local: Any, n: Any, policy: Any, number: Any
-) -> None:
-    """Fills `policy` by regret matching, above the floor of a locked node."""
-    count = index(form.nodes[node, ACTIONS])
-    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
-    zero, one = number[ZERO], number[ONE]
-    for h in range(n):
-        policy[_TOTAL, h] = zero
-    uniform = zero
-    for a in range(count):
-        low = at + a * n
-        uniform += one
-        for h in range(n):
-            policy[_TOTAL, h] += max(source[low + h], zero)
-    uniform = one / uniform
-    for h in range(n):
-        total = policy[_TOTAL, h]
-        policy[_SPREAD, h] = zero if total > zero else uniform
-        policy[_TOTAL, h] = one / total if total > zero else zero
-    for a in range(count):
-        low = at + a * n
-        for h in range(n):
-            positive = max(source[low + h], zero)
-            policy[a, h] = positive * policy[_TOTAL, h] + policy[_SPREAD, h]
-    if form.nodes[node, FLOOR] < 0:
-        return
-    at = index(form.nodes[node, FLOOR]) + local * index(form.nodes[node, SIZE])
-    for h in range(n):  # floor + (1 - Σ floor) · policy
-        free = one
-        for a in range(count):
-            free -= form.floor[at + a * n + h]
-        free = max(free, zero)
-        for a in range(count):
-            policy[a, h] = form.floor[at + a * n + h] + free * policy[a, h]
 
 
 @jit(inner=True)
@@ -142,7 +111,7 @@ def _go_down(
     for k in range(first, end):
         if nodes[k, KIND] != DECISION or nodes[k, PLAYER] != them:
             continue
-        _set_policy(form, others.source, k, local, n, policy, work.number)
+        set_policy(form, others.source, k, local, n, policy, work.number)
         before = index(nodes[k, column])
         at = index(nodes[k, BASE]) + local * index(nodes[k, SIZE])
         for a in range(index(nodes[k, ACTIONS])):
@@ -155,46 +124,37 @@ def _go_down(
 
 
 @jit(inner=True)
-def _update_regrets(
-    form: SpotForm, source: Any, node: Any, local: Any, n: Any, here: Any, child: Any, value: Any,
-    total: Any, number: Any,
+def _set_ends(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, reach: Any,
+    value: Any, work: Work,
 ) -> None:  # fmt: skip
-    """Adds the regrets of one of the player's nodes: those of its policy above the floor."""
-    count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
-    positive, negative = number[index(POSITIVE)], number[index(NEGATIVE)]
-    size = local * index(form.nodes[node, SIZE])
-    for h in range(n):
-        total[h] = value[here, h]
-    if form.nodes[node, FLOOR] >= 0:
-        at = index(form.nodes[node, FLOOR]) + size
-        for h in range(n):
-            free, fixed = number[ONE], zero
-            for a in range(count):
-                free -= form.floor[at + a * n + h]
-                fixed += form.floor[at + a * n + h] * value[child + a, h]
-            total[h] = (total[h] - fixed) / free if free > zero else total[h]
-    at = index(form.nodes[node, BASE]) + size
-    for a in range(count):
-        low = at + a * n
-        for h in range(n):
-            regret = source[low + h] + (value[child + a, h] - total[h])
-            source[low + h] = regret * (positive if regret > zero else negative)
-
-
-@jit(inner=True)
-def _take_best(
-    form: SpotForm, source: Any, node: Any, local: Any, n: Any, child: Any, value: Any, number: Any
-) -> None:
-    """Makes `source` the choice of the action with the largest value."""
-    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
-    count = index(form.nodes[node, ACTIONS])
-    for h in range(n):
-        top = ZERO
-        for a in range(ONE, count):
-            if value[child + a, h] > value[child + top, h]:
-                top = a
-        for a in range(count):
-            source[at + a * n + h] = number[ONE] if a == top else number[ZERO]
+    """Fills the player's values of the folds and showdowns of a segment, for `LANES` of the other
+    player's action sequences at a time."""
+    nodes, sums, column = form.nodes, work.sums, index(SEQUENCE) + ONE - player
+    n, low, left = index(len(seats.side.cards)), ZERO, True
+    while left:
+        left, folds, shown = False, False, False
+        for k in range(first, end):
+            sequence, kind = index(nodes[k, column]), nodes[k, KIND]
+            left |= sequence >= low + _LANES
+            if low <= sequence < low + _LANES:
+                folds |= kind == FOLD
+                shown |= kind == SHOWDOWN
+        if folds or shown:
+            take_reach(reach, low, index(len(seats.other.cards)), sums)
+            if shown:
+                show_down(seats.side, seats.other, local, sums)
+            else:
+                meet(seats.side, seats.other, sums)
+        for k in range(first, end):
+            sequence, kind = index(nodes[k, column]), nodes[k, KIND]
+            if low <= sequence < low + _LANES:
+                paid = form.payoff[k, player]
+                if kind == FOLD:
+                    set_fold(sums, sequence - low, n, paid[ZERO], value[k - first])
+                elif kind == SHOWDOWN:
+                    set_showdown(sums, sequence - low, n, paid, value[k - first])
+        low += _LANES
 
 
 @jit(inner=True)
@@ -206,26 +166,19 @@ def _go_up(
     values of the nodes that lead onward."""
     nodes, source, k = form.nodes, seats.own.source, end
     n, local = index(len(seats.side.cards)), index(form.boards[board, LOCAL])
+    _set_ends(form, seats, player, first, end, local, reach, value, work)
     while k > first:
         k -= ONE
-        here, kind = k - first, nodes[k, KIND]
-        if kind == ONWARD:
-            continue
-        if kind != DECISION:
-            row = reach[index(nodes[k, index(SEQUENCE) + ONE - player])]
-            if kind == FOLD:
-                paid = form.payoff[k, player, ZERO]
-                fold(seats.side, seats.other, paid, row, value[here], work.by_card)
-            else:
-                paid = form.payoff[k, player]
-                show_down(seats.side, seats.other, local, paid, row, value[here], work.by_card)
+        here = k - first
+        if nodes[k, KIND] != DECISION:
             continue
         child, count = index(nodes[k, CHILD]) - first, index(nodes[k, ACTIONS])
         mine = nodes[k, PLAYER] == player
         if mine:
             if mode == BEST:
-                _take_best(form, source, k, local, n, child, value, work.number)
-            _set_policy(form, source, k, local, n, work.policy, work.number)
+                take_best(form, source, k, local, n, child, value, work.policy, work.number)
+            else:
+                set_policy(form, source, k, local, n, work.policy, work.number)
         for h in range(n):
             value[here, h] = work.number[ZERO]
         for a in range(count):
@@ -236,8 +189,8 @@ def _go_up(
                 for h in range(n):
                     value[here, h] += value[child + a, h]
         if mine and mode == LEARN:
-            total = work.policy[_TOTAL]
-            _update_regrets(form, source, k, local, n, here, child, value, total, work.number)
+            total = work.policy[TOTAL]
+            update_regrets(form, source, k, local, n, here, child, value, total, work.number)
 
 
 @jit(inner=True)
@@ -262,6 +215,51 @@ def _add_board(boards: Any, side: KernelSide, board: Any, child: Any, below: Any
 
 
 @jit(inner=True)
+def _all_in(nodes: Any, k: Any) -> bool:
+    """Whether nothing but a showdown follows a node that leads onward."""
+    return bool(nodes[index(nodes[k, NEXT]), KIND] == SHOWDOWN)
+
+
+@jit(inner=True)
+def _run_out(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, level: Any,
+    work: Work,
+) -> None:  # fmt: skip
+    """Fills the values of the nodes of a segment after which there is only a showdown, for `LANES`
+    of them at a time, from the reach on their street."""
+    nodes, boards, sums, column = form.nodes, form.boards, work.sums, index(SEQUENCE) + ONE - player
+    n, many, k = index(len(seats.side.cards)), index(len(seats.other.cards)), first
+    value = work.value[level]
+    while k < end:
+        start, count = k, ZERO
+        while k < end and count < _LANES:
+            if nodes[k, KIND] == ONWARD and _all_in(nodes, k):
+                count += ONE
+                for h in range(n):
+                    value[k - first, h] = 0.0
+            k += ONE
+        if count == ZERO:
+            return
+        dealt, below = work.reach[level + ONE], work.value[level + ONE, ZERO]
+        for b in range(index(boards[board, FIRST]), index(boards[board, END])):
+            lane = ZERO
+            for j in range(start, k):
+                if nodes[j, KIND] == ONWARD and _all_in(nodes, j):
+                    row = work.reach[level, index(nodes[j, column])]
+                    _deal(seats.other.cards, boards[b, CARD], row, dealt[lane])
+                    lane += ONE
+            take_reach(dealt, ZERO, many, sums)
+            show_down(seats.side, seats.other, index(boards[b, LOCAL]), sums)
+            lane = ZERO
+            for j in range(start, k):
+                if nodes[j, KIND] == ONWARD and _all_in(nodes, j):
+                    paid = form.payoff[index(nodes[j, NEXT]), player]
+                    set_showdown(sums, lane, n, paid, below)
+                    _add_board(boards, seats.side, board, b, below, value[j - first])
+                    lane += ONE
+
+
+@jit(inner=True)
 def _visit(
     form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, level: Any,
     mode: int, work: Work,
@@ -272,8 +270,9 @@ def _visit(
     n, local = index(len(seats.other.cards)), index(boards[board, LOCAL])
     reach, value = work.reach[level], work.value[level]
     _go_down(form, seats.others, them, first, end, local, n, learn, reach, work)
+    _run_out(form, seats, player, first, end, board, level, work)
     for k in range(first, end):
-        if nodes[k, KIND] != ONWARD:
+        if nodes[k, KIND] != ONWARD or _all_in(nodes, k):
             continue
         out, low, high = value[k - first], index(nodes[k, NEXT]), index(nodes[k, NEXT_END])
         for h in range(index(len(seats.side.cards))):
@@ -335,11 +334,17 @@ def traverse(
         _go_up(form, seats, me, ZERO, last, ZERO, mode, root, work.value[ZERO], work)
 
 
+def new_reach(sequences: int, holdings: int, dtype: Any) -> np.ndarray:
+    """[q, h]: a buffer for the reach on so many action sequences, which are read `LANES` at a
+    time."""
+    return np.zeros((-(-sequences // LANES) * LANES, holdings), dtype=dtype)
+
+
 def new_work(n_levels: int, sequences: int, nodes: int, holdings: int, dtype: Any) -> Work:
     return Work(
-        reach=np.zeros((n_levels, sequences, holdings), dtype=dtype),
+        reach=np.stack([new_reach(sequences, holdings, dtype) for _ in range(n_levels)]),
         value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
         policy=np.zeros((MOST_ACTIONS + 2, holdings), dtype=dtype),
-        by_card=np.zeros(N_CARDS + 1),
+        sums=new_sums(holdings),
         number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
     )

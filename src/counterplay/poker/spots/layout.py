@@ -28,8 +28,10 @@ from counterplay.poker.spots.columns import (
     SEQUENCE,
     SIZE,
 )
-from counterplay.poker.spots.kernels import SpotForm
+from counterplay.poker.spots.decisions import SpotForm
 
+#: What takes less memory.
+SMALLER = "give fewer bet sizes or narrower ranges"
 WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
 
 

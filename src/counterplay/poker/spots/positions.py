@@ -49,6 +49,7 @@ from counterplay.poker.vector.learner_tables import BucketRows
 
 DEFAULT_ITERATIONS = 500
 DEFAULT_PERCENT = 0.1
+LATER = "take a position of a later street"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
         board, sum(state.paid), ranges=tuple(w / m for w, m in zip(reach, most, strict=True)),
         bets=sizes, limit=True, cap=caps.pop(), symmetric=False,
     )  # fmt: skip
-    memory.require(game.rules.layout.bytes_needed("double"), "solving this position again")
+    memory.require(game.rules.layout.bytes_needed("double"), "solving this position again", LATER)
     blueprint = _blueprint(game, tree, codes, node)
     return HoldemPosition(game, betting, blueprint, (most[0], most[1]))
 
@@ -266,7 +267,7 @@ class _Gadget:
         weights[player] = rules.weights[player]
         one, two = weights
         self._layout = SpotLayout(rules.betting, rules.board, (one, two), symmetric=False)
-        memory.require(self._layout.bytes_needed("double"), "solving this position again")
+        memory.require(self._layout.bytes_needed("double"), "solving this position again", LATER)
         self._traversal = SpotTraversal(self._layout, "double", cores())
         every = len(self._layout.sides[1 - player].holding)
         pairs = every * (every + 1 - 2 * (52 - len(rules.board)) + 2)

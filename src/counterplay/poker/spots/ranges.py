@@ -109,6 +109,8 @@ def _classes() -> Iterator[tuple[str, np.ndarray]]:
 def _parse_text(text: str, what: str) -> np.ndarray:
     if len(text) > LONGEST:
         raise BadParameter(f"{what}: the range has {len(text):,} characters, {LONGEST:,} at most")
+    if not text.strip():
+        raise BadParameter(f"{what}: the range is empty; write it like '22+,A2s+,KTo+:0.5'")
     weights = np.zeros(N_HOLDINGS)
     for item in text.split(","):
         name, colon, after = item.strip().partition(":")

@@ -39,14 +39,15 @@ from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.run import run_solver
+from counterplay.poker.spots.decisions import SpotForm
 from counterplay.poker.spots.engine import (
     SpotTraversal,
     biased_form,
     new_tables,
     on_all_processors,
 )
-from counterplay.poker.spots.kernels import BEST, SpotForm
-from counterplay.poker.spots.layout import TwofoldLayout
+from counterplay.poker.spots.kernels import BEST
+from counterplay.poker.spots.layout import SMALLER, TwofoldLayout
 from counterplay.poker.spots.locks import LockedPlayer, locked_player
 
 DEFAULT_PERCENT = 0.1  # of the pot, at which solving stops
@@ -155,7 +156,7 @@ def check_locks(
     other = None if player is None else 1 - whole_number(player, 0, 1, "player")
     layout = game.rules.layout
     needed = 2 * layout.bytes_needed("double") + (answers + 2) * layout.form_bytes
-    memory.require(needed, "answering these locks")
+    memory.require(needed, "answering these locks", SMALLER)
     found = locked_player(game.rules, read_locks(locks), other)
     found.bound(Strategy.uniform(game))
     return found

@@ -1,9 +1,10 @@
-"""Folds and showdowns of a range against a range, in one pass over the holdings.
+"""Folds and showdowns of a range against a range, `LANES` action sequences of the other player at a
+time, in one pass over the holdings.
 
 As in `poker/vector/showdown.py`: a sum over all holdings of the other player, less the sums over
 those with either card of a holding; the same holding is subtracted twice. Here both players have
-their own list of holdings, sorted by strength on each board (`Side.order`), and sums are in double
-precision.
+their own list of holdings, sorted by strength on each board (`KernelSide.ranked`), and sums are in
+double precision.
 """
 
 from __future__ import annotations
@@ -13,9 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.simd import (
+    LANES,
+    add_others,
+    add_row_to_cards,
+    add_rows,
+    set_difference,
+    set_others,
+    set_twice,
+)
 from counterplay.poker.cards.cards import N_CARDS
 
-_CARDS = index(N_CARDS)
+_LANES = index(LANES)
+_ALL = index(N_CARDS) * _LANES  # where the sums over all holdings are, after those of the cards
 SAME, COPY = 2, 3  # columns of `cards`
 HOLDING, RANK = 0, 1  # rows of `ranked`
 
@@ -31,74 +42,150 @@ class KernelSide(NamedTuple):
     ranked: np.ndarray
 
 
-@jit(inner=True)
-def fold(side: Any, other: Any, payoff: Any, reach: Any, value: Any, by_card: Any) -> None:
-    """Fills the values of a fold: the other's reach without common cards, times the payoff."""
-    for c in range(_CARDS + ONE):
-        by_card[c] = 0.0
-    for h in range(index(len(other.cards))):
-        y = reach[h]
-        if y == 0.0:
-            continue
-        by_card[_CARDS] += y
-        by_card[index(other.cards[h, 0])] += y
-        by_card[index(other.cards[h, 1])] += y
-    for h in range(index(len(side.cards))):
-        met = by_card[_CARDS] - by_card[index(side.cards[h, 0])] - by_card[index(side.cards[h, 1])]
-        if side.cards[h, SAME] >= 0:  # was subtracted twice
-            met += reach[index(side.cards[h, SAME])]
-        if side.cards[h, COPY] >= 0:
-            met += reach[index(side.cards[h, COPY])]
-        value[h] = payoff * met
+class Sums(NamedTuple):
+    """What n holdings meet: sums of the reach of the other player's m holdings without common
+    cards, on each of `LANES` action sequences."""
+
+    reach: np.ndarray  # float64[m, LANES]
+    by_card: np.ndarray  # float64[53, LANES]: of those with each card, and of all
+    met: np.ndarray  # float64[n, LANES]
+    behind: np.ndarray  # float64[n, LANES]: of stronger ones less that of weaker ones
+
+
+def new_sums(holdings: int) -> Sums:
+    """Buffers for so many holdings of each player."""
+    every = [np.zeros((holdings, LANES)) for _ in range(3)]
+    return Sums(every[0], np.zeros((N_CARDS + 1, LANES)), *every[1:])
 
 
 @jit(inner=True)
-def _add_sorted(
-    side: Any, other: Any, river: Any, upward: bool, factor: Any, reach: Any, value: Any,
-    by_card: Any,
-) -> None:  # fmt: skip
-    """Adds to the values of the live holdings the other's reach of weaker holdings (`upward`) or
-    stronger ones, with card removal, times a factor."""
-    for c in range(_CARDS + ONE):
-        by_card[c] = 0.0
-    ours, others = side.ranked[river], other.ranked[river]
-    mine, theirs = index(ours[HOLDING, len(side.cards)]), index(others[HOLDING, len(other.cards)])
-    taken = ZERO
-    for step in range(mine):
-        k = step if upward else mine - ONE - step
-        h, rank = index(ours[HOLDING, k]), ours[RANK, k]
-        while taken < theirs:
-            j = taken if upward else theirs - ONE - taken
-            beaten = others[RANK, j] < rank if upward else others[RANK, j] > rank
-            if not beaten:
-                break
-            their = index(others[HOLDING, j])
-            y = reach[their]
-            taken += ONE
-            if y != 0.0:
-                by_card[_CARDS] += y
-                by_card[index(other.cards[their, 0])] += y
-                by_card[index(other.cards[their, 1])] += y
-        low, high = index(side.cards[h, 0]), index(side.cards[h, 1])
-        value[h] += factor * (by_card[_CARDS] - by_card[low] - by_card[high])
+def take_reach(reach: Any, first: Any, n: Any, sums: Sums) -> None:
+    """Takes the reach of n holdings on the action sequences from `first` on; `reach`: [q, h]."""
+    for h in range(n):
+        for lane in range(_LANES):
+            sums.reach[h, lane] = reach[first + lane, h]
 
 
 @jit(inner=True)
-def show_down(
-    side: Any,
-    other: Any,
-    river: Any,
-    payoff: Any,
-    reach: Any,
-    value: Any,
-    by_card: Any,
-) -> None:
-    """Fills the values of a showdown: `payoff` has those for losing, splitting and winning."""
-    lost, split, won = payoff[0], payoff[1], payoff[2]
-    if split != 0.0:  # everyone is paid as for a split first
-        fold(side, other, split, reach, value, by_card)
+def _clear(sums: Sums) -> None:
+    for c in range(index(N_CARDS) + ONE):
+        for lane in range(_LANES):
+            sums.by_card[c, lane] = 0.0
+
+
+@jit(inner=True)
+def _add(other: KernelSide, h: Any, sums: Sums) -> None:
+    """Adds the reach of a holding of the other player to the sums of its cards and of all."""
+    low, high = index(other.cards[h, 0]) * _LANES, index(other.cards[h, 1]) * _LANES
+    by_card = sums.by_card
+    add_row_to_cards(sums.reach, h * _LANES, by_card, _ALL, by_card, low, by_card, high, ONE)
+
+
+@jit(inner=True)
+def _set_met(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Sets what a holding meets, without the same holding, which is subtracted twice."""
+    low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
+    by_card = sums.by_card
+    set_others(by_card, _ALL, by_card, low, by_card, high, sums.met, h * _LANES, ONE)
+
+
+@jit(inner=True)
+def _set_weaker(side: KernelSide, h: Any, twice: bool, sums: Sums) -> None:
+    """Sets `behind` to what a holding meets among those that were added, or to twice that."""
+    low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
+    by_card, at = sums.by_card, h * _LANES
+    if twice:
+        set_twice(by_card, _ALL, by_card, low, by_card, high, sums.behind, at, ONE)
     else:
-        for h in range(index(len(side.cards))):
-            value[h] = 0.0
-    _add_sorted(side, other, river, True, won - split, reach, value, by_card)
-    _add_sorted(side, other, river, False, lost - split, reach, value, by_card)
+        set_others(by_card, _ALL, by_card, low, by_card, high, sums.behind, at, ONE)
+
+
+@jit(inner=True)
+def _add_not_stronger(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Adds to `behind` what a holding meets among those that were added."""
+    low, high = index(side.cards[h, 0]) * _LANES, index(side.cards[h, 1]) * _LANES
+    by_card = sums.by_card
+    add_others(by_card, _ALL, by_card, low, by_card, high, sums.behind, h * _LANES, ONE)
+
+
+@jit(inner=True)
+def _add_own(side: KernelSide, h: Any, sums: Sums) -> None:
+    """Adds to `met` the same holding, and its copy."""
+    for column in (index(SAME), index(COPY)):
+        if side.cards[h, column] >= 0:
+            at = index(side.cards[h, column]) * _LANES
+            add_rows(sums.reach, at, sums.met, h * _LANES, ONE)
+
+
+@jit(inner=True)
+def meet(side: KernelSide, other: KernelSide, sums: Sums) -> None:
+    """Fills `met`."""
+    _clear(sums)
+    for h in range(index(len(other.cards))):
+        _add(other, h, sums)
+    for h in range(index(len(side.cards))):
+        _set_met(side, h, sums)
+        _add_own(side, h, sums)
+
+
+@jit(inner=True)
+def show_down(side: KernelSide, other: KernelSide, river: Any, sums: Sums) -> None:
+    """Fills `behind` on a board of the river, 0 for holdings with a card of it, and `met`. The
+    other player's holdings with a card of the board have a reach of zero.
+
+    The sums are read before and after holdings of equal strength are added: weaker ones are
+    counted twice, equal ones once. All holdings less that are the stronger ones less the weaker."""
+    _clear(sums)
+    ours, others = side.ranked[river], other.ranked[river]
+    n, many = index(len(side.cards)), index(len(other.cards))
+    mine, theirs = index(ours[HOLDING, n]), index(others[HOLDING, many])
+    first, taken = ZERO, ZERO
+    while first < mine:  # a group of equal strength
+        rank, last = ours[RANK, first], first
+        while taken < theirs and others[RANK, taken] < rank:
+            _add(other, index(others[HOLDING, taken]), sums)
+            taken += ONE
+        alone = taken == theirs or others[RANK, taken] != rank
+        while last < mine and ours[RANK, last] == rank:
+            _set_weaker(side, index(ours[HOLDING, last]), alone, sums)
+            last += ONE
+        if not alone:
+            while taken < theirs and others[RANK, taken] == rank:
+                _add(other, index(others[HOLDING, taken]), sums)
+                taken += ONE
+            for k in range(first, last):
+                _add_not_stronger(side, index(ours[HOLDING, k]), sums)
+        first = last
+    while taken < theirs:
+        _add(other, index(others[HOLDING, taken]), sums)
+        taken += ONE
+    for k in range(n):
+        h = index(ours[HOLDING, k])
+        _set_met(side, h, sums)
+        if k < mine:
+            set_difference(sums.met, h * _LANES, sums.behind, h * _LANES, ONE)
+        else:
+            for lane in range(_LANES):
+                sums.behind[h, lane] = 0.0
+        _add_own(side, h, sums)
+
+
+@jit(inner=True)
+def set_fold(sums: Sums, lane: Any, n: Any, paid: Any, value: Any) -> None:
+    """Fills the values of a fold: what n holdings meet, times the payoff."""
+    for h in range(n):
+        value[h] = paid * sums.met[h, lane]
+
+
+@jit(inner=True)
+def set_showdown(sums: Sums, lane: Any, n: Any, paid: Any, value: Any) -> None:
+    """Fills the values of a showdown; `paid`: for losing, splitting and winning. Compared with
+    splitting, losing costs what winning brings, also with rake."""
+    split = paid[ONE]
+    lost = paid[ZERO] - split
+    if split == 0.0:
+        for h in range(n):
+            value[h] = lost * sums.behind[h, lane]
+    else:
+        for h in range(n):
+            value[h] = split * sums.met[h, lane] + lost * sums.behind[h, lane]

@@ -26,14 +26,17 @@ export function spot_locks({ key, state, answered }) {
       return { input, node: h("label", label, h("div.row", input, out)), tell };
     };
     const share = bar("How often in all", now()),
-      trust = bar("How far you believe it", 100);
+      trust = bar("How far you believe it", 100),
+      hands = h("input", { placeholder: "all, or flush draws, pairs, QQ+,AK" });
     action.addEventListener("change", () => {
       share.input.value = now();
       share.tell();
     });
     function add() {
+      const whose = hands.value.trim();
       const text =
         `${data.history} ${data.actions[action.value]} ${share.input.value / 100}` +
+        (whose && whose !== "all" ? ` with ${whose}` : "") +
         (trust.input.value < 100 ? ` trust ${trust.input.value / 100}` : "");
       state.locks = [...state.locks, text];
       draw();
@@ -41,7 +44,14 @@ export function spot_locks({ key, state, answered }) {
     return h(
       "section.panel.lock",
       h("h2", "What if he plays differently?"),
-      h("div.stack", action, share.node, trust.node, h("button", { onclick: add }, "Lock it")),
+      h(
+        "div.stack",
+        action,
+        share.node,
+        h("label", "With which hands", hands),
+        trust.node,
+        h("button", { onclick: add }, "Lock it"),
+      ),
     );
   }
   function draw() {

@@ -21,12 +21,15 @@ const START = {
   bets: "50,100",
   raises: "",
   cap: "4",
+  min_bet: "",
   limit: "",
   rake: "",
+  rake_cap: "",
+  apart: "",
   percent: "0.5",
   seconds: "60",
 };
-const NUMBERS = ["pot", "stacks", "cap", "rake", "percent", "seconds"];
+const NUMBERS = ["pot", "stacks", "cap", "min_bet", "rake", "rake_cap", "percent", "seconds"];
 
 const text_of = (value) => (value === true ? "yes" : value === false ? "" : String(value));
 
@@ -106,11 +109,14 @@ export async function open(place, query) {
     }),
     range_painter({ title: "In position", text: form.two, changed: (text) => set("two", text) }),
   ];
-  const limit = h("input", {
-    type: "checkbox",
-    checked: form.limit === "yes",
-    onchange: () => set("limit", limit.checked ? "yes" : ""),
-  });
+  const check = (name, text) => {
+    const box = h("input", {
+      type: "checkbox",
+      checked: form[name] === "yes",
+      onchange: () => set(name, box.checked ? "yes" : ""),
+    });
+    return h("label.check", box, h("span", text));
+  };
   const money = h(
     "section.panel.asked",
     h("h2", "Chips and bets"),
@@ -121,11 +127,14 @@ export async function open(place, query) {
       field("bets", "Bets, percent of the pot", { placeholder: "50,100,allin" }),
       field("raises", "Raises", { placeholder: "as bets" }),
       field("cap", "Bets and raises of a street"),
+      field("min_bet", "Smallest bet", { placeholder: "any" }),
       field("rake", "Rake, as 0.05", { placeholder: "none" }),
+      field("rake_cap", "Rake at most", { placeholder: "any" }),
       field("percent", "Until, percent of the pot"),
       field("seconds", "Seconds at most"),
     ),
-    h("label.check", limit, h("span", "Limit betting: bets are chips")),
+    check("limit", "Limit betting: bets are chips"),
+    check("apart", "Tell all suits apart, for locks of single hands"),
     h("button.main", { onclick: solve }, "Solve"),
     problem,
   );
@@ -146,7 +155,7 @@ export async function open(place, query) {
 
   // What is asked of the server; numbers that are none are named.
   function asked() {
-    const found = { ...form, limit: form.limit === "yes" };
+    const found = { ...form, limit: form.limit === "yes", apart: form.apart === "yes" };
     for (const name of NUMBERS) {
       const value = Number(found[name]);
       if (found[name] === "") delete found[name];

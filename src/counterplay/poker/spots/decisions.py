@@ -1,0 +1,126 @@
+"""One decision of a spot on one board, for all holdings: regret matching above the least
+probabilities of locks, regrets, and the best choice.
+
+Symbols: r_I → `source`, σ → `policy`, v(I, a) → `value`. `number` holds 0, 1, and what an iteration
+needs, in the precision of the tables, so that no operation is done in another one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.poker.spots.betting import MOST_ACTIONS
+from counterplay.poker.spots.columns import ACTIONS, BASE, FLOOR, SIZE
+
+WEIGHT, POSITIVE, NEGATIVE = range(2, 5)  # after the constants 0 and 1 in `Work.number`
+TOTAL, SPREAD = index(MOST_ACTIONS), index(MOST_ACTIONS + 1)  # rows of `Work.policy`
+
+
+class SpotForm(NamedTuple):
+    """What a traversal reads."""
+
+    nodes: np.ndarray  # int64[n, columns]
+    boards: np.ndarray  # int64[b, columns]
+    payoff: np.ndarray  # [n, 2, 3]: of each player for losing, splitting and winning
+    floor: np.ndarray  # [board, action, holding] for each locked node: least probabilities
+
+
+@jit(inner=True)
+def _bind(form: SpotForm, node: Any, local: Any, n: Any, policy: Any, number: Any) -> None:
+    """Changes `policy` as the floor of a locked node demands."""
+    count, zero, one = index(form.nodes[node, ACTIONS]), number[ZERO], number[ONE]
+    if form.nodes[node, FLOOR] < 0:
+        return
+    at = index(form.nodes[node, FLOOR]) + local * index(form.nodes[node, SIZE])
+    for h in range(n):  # floor + (1 - Σ floor) · policy
+        free = one
+        for a in range(count):
+            free -= form.floor[at + a * n + h]
+        free = max(free, zero)
+        for a in range(count):
+            policy[a, h] = form.floor[at + a * n + h] + free * policy[a, h]
+
+
+@jit(inner=True)
+def set_policy(
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, policy: Any, number: Any
+) -> None:
+    """Fills `policy` by regret matching, above the floor of a locked node."""
+    count = index(form.nodes[node, ACTIONS])
+    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
+    zero, one = number[ZERO], number[ONE]
+    for h in range(n):
+        policy[TOTAL, h] = zero
+    uniform = zero
+    for a in range(count):
+        low = at + a * n
+        uniform += one
+        for h in range(n):
+            policy[TOTAL, h] += max(source[low + h], zero)
+    uniform = one / uniform
+    for h in range(n):
+        total = policy[TOTAL, h]
+        policy[SPREAD, h] = zero if total > zero else uniform
+        policy[TOTAL, h] = one / total if total > zero else zero
+    for a in range(count):
+        low = at + a * n
+        for h in range(n):
+            positive = max(source[low + h], zero)
+            policy[a, h] = positive * policy[TOTAL, h] + policy[SPREAD, h]
+    _bind(form, node, local, n, policy, number)
+
+
+@jit(inner=True)
+def update_regrets(
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, here: Any, child: Any, value: Any,
+    total: Any, number: Any,
+) -> None:  # fmt: skip
+    """Adds the regrets of one of the player's nodes: those of its policy above the floor."""
+    count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
+    positive, negative = number[index(POSITIVE)], number[index(NEGATIVE)]
+    size = local * index(form.nodes[node, SIZE])
+    for h in range(n):
+        total[h] = value[here, h]
+    if form.nodes[node, FLOOR] >= 0:
+        at = index(form.nodes[node, FLOOR]) + size
+        for h in range(n):
+            free, fixed = number[ONE], zero
+            for a in range(count):
+                free -= form.floor[at + a * n + h]
+                fixed += form.floor[at + a * n + h] * value[child + a, h]
+            total[h] = (total[h] - fixed) / free if free > zero else total[h]
+    at = index(form.nodes[node, BASE]) + size
+    for a in range(count):
+        low = at + a * n
+        for h in range(n):
+            regret = source[low + h] + (value[child + a, h] - total[h])
+            source[low + h] = regret * (positive if regret > zero else negative)
+
+
+@jit(inner=True)
+def take_best(
+    form: SpotForm, source: Any, node: Any, local: Any, n: Any, child: Any, value: Any, policy: Any,
+    number: Any,
+) -> None:  # fmt: skip
+    """Fills `policy` with the choice of the first action with the largest value, above the floor of
+    a locked node. The choice is recorded in `source`, if that is not empty."""
+    count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
+    for h in range(n):
+        policy[TOTAL, h] = value[child, h]
+        policy[SPREAD, h] = number[ONE]  # what is left to choose
+    for a in range(ONE, count):
+        for h in range(n):
+            policy[TOTAL, h] = max(policy[TOTAL, h], value[child + a, h])
+    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
+    for a in range(count):
+        for h in range(n):
+            best = value[child + a, h] == policy[TOTAL, h]
+            policy[a, h] = policy[SPREAD, h] if best else zero
+            policy[SPREAD, h] = zero if best else policy[SPREAD, h]
+        if len(source) > 0:
+            for h in range(n):
+                source[at + a * n + h] = policy[a, h]
+    _bind(form, node, local, n, policy, number)
