@@ -22,7 +22,16 @@ def five_card_rank(cards: tuple[str, ...]) -> tuple[Any, ...]:
     straight = len(set(ranks)) == 5 and ranks[0] - ranks[4] == 4
     if order == (12, 3, 2, 1, 0):
         straight, order = True, (3,)
-    kinds: list[Any] = [(4, 1), (3, 2), None, None, (3, 1, 1), (2, 2, 1), (2, 1, 1, 1), (1, 1, 1, 1, 1)]
+    kinds: list[Any] = [
+        (4, 1),
+        (3, 2),
+        None,
+        None,
+        (3, 1, 1),
+        (2, 2, 1),
+        (2, 1, 1, 1),
+        (1, 1, 1, 1, 1),
+    ]
     category = 8 if straight and flush else {0: 7, 1: 6, 4: 3, 5: 2, 6: 1, 7: 0}[kinds.index(shape)]
     if category < 6 and (flush or straight):
         category = 5 if flush else 4
