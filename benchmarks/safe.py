@@ -1,11 +1,11 @@
 """Safe exploitation compared with the published table (Ganzfried & Sandholm 2015): winnings per
 hand of each method in the first seat, cards always shown, a linear program every tenth hand.
 
-Three kinds of opponents: random (every probability uniform from 0 to 1), sophisticated (every
-probability within 0.2 of a central equilibrium's) and dynamic (a random one for 100 hands, then a
-best response to the player's current strategy). A new one is drawn for each match; matches of all
-methods have the same. Leduc hold'em, for which nothing was published, with fewer hands and a
-program every 50th. Writes benchmarks/safe.csv.
+Three kinds of opponents: random (every probability uniform from 0 to 1), sophisticated (uniform
+among the probabilities within 0.2 of a central equilibrium's) and dynamic (a random one for 100
+hands, then a best response to the player's current strategy). A new one is drawn for each match;
+matches of all methods have the same. Leduc hold'em, for which nothing was published, with fewer
+hands and a program every 50th. Writes benchmarks/safe.csv.
 
 Run: python -m benchmarks.safe --processes 16"""
 
@@ -51,12 +51,13 @@ SETTINGS = (Setting("kuhn", 1_000, 10, 1.0), Setting("leduc", 500, 50, 0.25))
 
 def opponent(game: cp.Game, kind: str, near: cp.Strategy, rng: np.random.Generator) -> cp.Strategy:
     """Another strategy of each kind; a dynamic one begins as a random one."""
-    weights = rng.random(game.n_slots)
+    low, high = np.zeros(game.n_slots), np.ones(game.n_slots)
+    if kind == SOPHISTICATED:
+        low = np.maximum(near.probabilities - WITHIN, low)
+        high = np.minimum(near.probabilities + WITHIN, high)
+    weights = rng.uniform(low, high)
     if game.n_slots == 2 * game.n_infosets:  # two actions: a uniform probability
         weights[1::2] = 1.0 - weights[0::2]
-    if kind == SOPHISTICATED:
-        away = WITHIN * (2.0 * weights - 1.0)
-        weights = np.clip(near.probabilities + away, 0.0, 1.0)
     return cp.Strategy.from_weights(game, weights)
 
 

@@ -19,6 +19,7 @@ from counterplay.poker.adaptive.bandit import ArmStatistics, choose
 from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
+    LEARNT_MODEL,
     OPENING,
     arm_text,
     finding_text,
@@ -31,7 +32,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.tilted import SHAPES, Deviation
+from counterplay.poker.models.pooled import Deviation
 
 
 @cache
@@ -60,7 +61,7 @@ def small_portfolio() -> cp.Portfolio:
 
 
 def player(**options: Any) -> cp.Adaptive:
-    return cp.Adaptive(portfolio=small_portfolio(), **{"iterations": 500, "every": 500, **options})
+    return cp.Adaptive(portfolio=small_portfolio(), **{"every": 500, **options})
 
 
 def play(me: Any, foe: Any, hands: int, seed: int = 1) -> np.ndarray:
@@ -168,16 +169,12 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
 
 @pytest.mark.parametrize("name", ["river-folder", "nit", "pair-raiser"])
 def test_a_model_that_fits_badly_is_no_change(name: str) -> None:
-    """Nothing is forgotten, and the shape that predicts better is the model."""
+    """Nothing is forgotten, and what is learnt predicts better than what was known before."""
     me = player()
     play(me, rule_bot(name), 1_000)
     assert me.tracker.changes == []
     assert me.tracker.hands == 1_000
-    tracker = me.tracker
-    before = tracker.fit.copy()
-    me.learn()
-    best = SHAPES[int(before.argmax())]
-    assert tracker.model is tracker._tilted.shapes[best].strategy
+    assert me.tracker.likely[0][0] == LEARNT_MODEL
 
 
 def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
@@ -335,8 +332,8 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         (lambda: player(p_max=2.0), "p_max"),
         (lambda: player(probing=1.0), "probing"),
         (lambda: player(every=0), "every"),
-        (lambda: player(iterations=-1), "iterations"),
-        (lambda: player(seconds=0), "seconds"),
+        (lambda: player(iterations=10), "those of a learner"),
+        (lambda: player(seconds=1.0), "those of a learner"),
         (lambda: cp.portfolio("kuhn", members=2), "hold'em"),
         (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
         (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),
