@@ -240,7 +240,7 @@ def main(options: Any) -> None:
     missing = [one for one in work if not one.path.is_file()]
     started = time.time()
     if missing:
-        portfolio(members=None, progress=lambda share, what: print(f"{share:4.0%} {what}"))
+        portfolio(members=None)
         game = load(GAME)
         opponent_of(opponents[0])  # tables are there before processes share the work
         matchups(game.rules.abstraction, game.form.cards, whole=True)

@@ -258,14 +258,14 @@ class OpponentTracker:
         self.choose()
 
     def _respond(self, seen: Observations) -> Strategy:
-        """The model of the opponent; sets the response to it and to the known players who are
-        likely and explain what was seen. The equilibrium has a weight of 1 - p_max at least."""
+        """The model of the opponent; sets the reply to it and to the known players who are likely
+        and explain what was seen. The equilibrium has a weight of 1 - p_max at least."""
         rounds = FURTHER_ROUNDS if self._learnt_model else ROUNDS
         model = pooled_model(seen, self._models[self.prior], self._learnt_model, rounds)
         self.posterior.learnt_from(self.hands)
         weights, p_max = self.posterior.weights, self.options.p_max
         weights[:-1][self._unexplained > EXPLAINS] = 0.0
-        likely = np.flatnonzero(weights > LIKELY).tolist()
+        likely = [*np.flatnonzero(weights[:-1] > LIKELY).tolist(), len(weights) - 1]
         shares = p_max * weights[likely] / weights[likely].sum()
         models, safe = [*self._models, model], self.portfolio.equilibrium.probabilities
         replied = [*(models[k].probabilities for k in likely), safe]
