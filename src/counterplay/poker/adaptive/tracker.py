@@ -265,7 +265,8 @@ class OpponentTracker:
         self.posterior.learnt_from(self.hands)
         weights, p_max = self.posterior.weights, self.options.p_max
         weights[:-1][self._unexplained > EXPLAINS] = 0.0
-        likely = [*np.flatnonzero(weights[:-1] > LIKELY).tolist(), len(weights) - 1]
+        weights[-1] = max(weights[-1], LIKELY)
+        likely = np.flatnonzero(weights >= LIKELY).tolist()
         shares = p_max * weights[likely] / weights[likely].sum()
         models, safe = [*self._models, model], self.portfolio.equilibrium.probabilities
         replied = [*(models[k].probabilities for k in likely), safe]
