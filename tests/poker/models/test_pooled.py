@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.arena import holdem, strategy
-from support.rule_bots import rule_bot
+from support.rule_bots import RuleBot, facing, rule_bot
 
 import counterplay as cp
 from counterplay.poker.betting.betting import nodes_and_buckets
+from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import by_action
@@ -18,12 +19,12 @@ from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.models.pooled import OWN, POOL, _Pools, line_of, pooled_model
 
 
-def watched(path: Path, name: str, hands: int, shown: bool = True) -> Observations:
-    """Hands of a player by rules against one who only calls."""
+def watched(path: Path, player: RuleBot, by: str, hands: int, shown: bool = True) -> Observations:
+    """Hands of a player by rules against a bot."""
     log: dict[str, object] = {"log": path, "observer": None if shown else "a"}
     options = {"processes": 1, "duplicate": False, "luck_adjusted": False, **log}
-    cp.play_match(holdem(), "always-call", rule_bot(name), hands, 3, **options)
-    return observe(read_parquet(path), name)
+    cp.play_match(holdem(), by, player, hands, 3, **options)
+    return observe(read_parquet(path), player.name)
 
 
 def test_a_line_is_a_street_its_bets_and_a_seat() -> None:
@@ -73,7 +74,7 @@ def test_nothing_observed_leaves_the_mean_of_the_prior() -> None:
 @pytest.mark.parametrize("shown", [True, False])
 def test_what_a_player_never_does_is_learnt_soon(shown: bool, tmp_path: Path) -> None:
     """A player who never folds, from a prior who often does, with and without his cards."""
-    seen = watched(tmp_path / "hands.parquet", "station", 300, shown)
+    seen = watched(tmp_path / "hands.parquet", rule_bot("station"), "always-call", 300, shown)
     game, prior = holdem(), simple_strategy("uniform", holdem())
     model = by_action(pooled_model(seen, prior).probabilities, game)
     nodes = np.unique(seen.node)
@@ -83,3 +84,22 @@ def test_what_a_player_never_does_is_learnt_soon(shown: bool, tmp_path: Path) ->
     assert again.probabilities == pytest.approx(
         pooled_model(seen, prior, rounds=12).probabilities, abs=1e-6
     )
+
+
+def test_who_folds_to_a_bet_is_not_believed_to_fold_to_a_raise(tmp_path: Path) -> None:
+    """On the flop, also at information sets that were never come to."""
+
+    def stubborn(bot: RuleBot, view: View) -> str:
+        if view.betting.round == 1 and facing(view) and view.betting.bets == 1:
+            return "fold"
+        return "raise" if view.betting.round == 1 and bot.often(0.5) else "call"
+
+    seen = watched(tmp_path / "hands.parquet", RuleBot("stubborn", stubborn), "uniform", 1_000)
+    game = holdem()
+    model = by_action(pooled_model(seen, simple_strategy("uniform", game)).probabilities, game)
+    tree = game.rules.tree
+    node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
+    line, folds = line_of(tree)[node], game.rules.slots()[:, 0] >= 0
+    for history, least, most in (("rc/r", 0.8, 1.0), ("rc/rr", 0.0, 0.25)):
+        rows = (line == line_of(tree)[tree.histories.index(history)]) & folds
+        assert least <= model[rows, 0].mean() <= most
