@@ -30,6 +30,7 @@ from counterplay.poker.adaptive.belief import (
 from counterplay.poker.adaptive.tracker import never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
+from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
 from counterplay.poker.models.pooled import Deviation
@@ -141,6 +142,23 @@ def test_deviating_never_loses_more_than_the_budget(probing: float) -> None:
         assert me.tracker.budget_left == pytest.approx(budget + deviating)
     assert deviating != 0.0
     assert lowest >= -budget
+
+
+@pytest.mark.parametrize("p_max", [0.0, 1.0])
+def test_the_ends_of_the_trust_in_models(p_max: float) -> None:
+    """Without any the response is one to the equilibrium; with all it exploits what it has seen."""
+    me = player(p_max=p_max)
+    play(me, cp.bot("always-raise"), 130)
+    raises = simple_strategy("always-raise", me.game)
+    response, safe = me.tracker.response, small_portfolio().equilibrium
+    assert np.isfinite(response.probabilities).all()
+    values = me.tracker.portfolio.values(raises)
+    won = value_against(me.game, response.probabilities, raises.probabilities)
+    if p_max == 1.0:
+        assert won > values["equilibrium"] + 0.2
+    else:
+        alone = value_against(me.game, safe.probabilities, safe.probabilities)
+        assert value_against(me.game, response.probabilities, safe.probabilities) > alone
 
 
 def test_the_same_seed_gives_the_same_hands_and_thoughts() -> None:

@@ -87,7 +87,7 @@ def test_what_a_player_never_does_is_learnt_soon(shown: bool, tmp_path: Path) ->
 
 
 def test_who_folds_to_a_bet_is_not_believed_to_fold_to_a_raise(tmp_path: Path) -> None:
-    """On the flop, also at information sets that were never come to."""
+    """On the flop, also at information sets that were never come to; the prior folds a third."""
 
     def stubborn(bot: RuleBot, view: View) -> str:
         if view.betting.round == 1 and facing(view) and view.betting.bets == 1:
@@ -100,6 +100,6 @@ def test_who_folds_to_a_bet_is_not_believed_to_fold_to_a_raise(tmp_path: Path) -
     tree = game.rules.tree
     node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     line, folds = line_of(tree)[node], game.rules.slots()[:, 0] >= 0
-    for history, least, most in (("rc/r", 0.8, 1.0), ("rc/rr", 0.0, 0.25)):
+    for history, least, most in (("rc/r", 2 / 3, 1.0), ("rc/rr", 0.0, 1 / 3)):
         rows = (line == line_of(tree)[tree.histories.index(history)]) & folds
         assert least <= model[rows, 0].mean() <= most
