@@ -70,7 +70,7 @@ def fill_reach(
                         reach[c, q] += share * step[p, q]
 
 
-class Mixture(NamedTuple):
+class ModelMixture(NamedTuple):
     """h strategies, one of which the opponent plays: n public nodes, b² pairs of buckets."""
 
     policy: np.ndarray  # float64[h, slots]
@@ -91,7 +91,9 @@ class Reply(NamedTuple):
 
 
 @jit(inner=True)
-def _after(nodes: PublicNodes, mixture: Mixture, h: int, node: int, c: int, pair: int) -> float:
+def _after(
+    nodes: PublicNodes, mixture: ModelMixture, h: int, node: int, c: int, pair: int
+) -> float:
     """What the reply wins from strategy h after the action that leads from `node` to c."""
     if nodes.player[c] >= 0 and nodes.street[c] != nodes.street[node]:
         return float(mixture.before[h, c, pair])
@@ -100,7 +102,7 @@ def _after(nodes: PublicNodes, mixture: Mixture, h: int, node: int, c: int, pair
 
 @jit(inner=True)
 def _choose(
-    nodes: PublicNodes, mixture: Mixture, reply: Reply, buckets: int, node: int, mine: int,
+    nodes: PublicNodes, mixture: ModelMixture, reply: Reply, buckets: int, node: int, mine: int,
     slot: int,
 ) -> None:  # fmt: skip
     """Fills the probabilities of the reply at a node, for one bucket."""
@@ -135,7 +137,7 @@ def fill_replies(
     starts_street: np.ndarray,
     first_row: np.ndarray,
     first: np.ndarray,
-    mixture: Mixture,
+    mixture: ModelMixture,
     reply: Reply,
     chance: PairChance,
 ) -> None:
@@ -182,7 +184,7 @@ def _reply(
     shape, policy, won = (len(weights), form.n_nodes, chance.buckets**2), base.copy(), 0.0
     rows = form.first_row, form.first
     for seat in (0, 1):
-        mixture = Mixture(models, weights, np.zeros(shape), np.zeros(shape), np.zeros(shape))
+        mixture = ModelMixture(models, weights, np.zeros(shape), np.zeros(shape), np.zeros(shape))
         for model, reach in zip(models, mixture.reach, strict=True):
             fill_reach(form.nodes, *rows, model, seat, chance, reach)
         reply = Reply(seat, base, float(temperature), policy, np.zeros(3))
