@@ -6,8 +6,9 @@ The opponents are the types of `poker/adaptive/field.py`, as mistakes of the shi
 `safe` with its 100 buckets, and Poki. The player's own types are mistakes of its equilibrium with
 10 buckets. It plays every opponent twice: with his type among the types that it knows, and
 without. The equilibrium plays him on the same cards. Every match is a piece in a folder (--pieces);
-an interrupted command continues. Writes benchmarks/adaptive_field.csv, a row for each opponent and
-a row for each claim. Winnings are luck-adjusted; intervals are 95%, over seeds.
+an interrupted command continues, and `--cases poki --seeds 20` adds matches against one opponent.
+Writes benchmarks/adaptive_field.csv from all that are there, a row for each opponent and a row for
+each claim. Winnings are luck-adjusted; intervals are 95%, over the matches of each opponent.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ WARM_UP = 100
 STRENGTH = 0.6  # none that the player knows
 BASE = "safe"
 WITH, WITHOUT, SAFE = "with", "without", "equilibrium"
+PLAYERS = (WITHOUT, WITH, SAFE)
 OPPONENTS = (*TYPES, TILTS, "poki")
 HERE = Path(__file__).parent
 #: Targets: times the equilibrium's winnings, mean over the field.
@@ -125,29 +127,43 @@ def _work(folder: Path, seeds: list[int], hands: int, opponents: list[str]) -> l
         Piece(name, player, seed, hands, folder / f"{name}-{player}-{seed}-{hands}.npz")
         for seed in seeds
         for name in opponents
-        for player in (WITHOUT, WITH, SAFE)
+        for player in PLAYERS
     ]
 
 
-def _half(values: np.ndarray) -> float:
-    """Half the 95% interval of the mean over seeds."""
-    n = len(values)
-    return float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / n**0.5) if n > 1 else float("nan")
+def _half(matches: list[np.ndarray]) -> float:
+    """Half the 95% interval of a mean over opponents, each with his matches."""
+    free = sum(len(one) - 1 for one in matches)
+    if min(len(one) for one in matches) < 2:
+        return float("nan")
+    variance = sum(one.var(ddof=1) / len(one) for one in matches) / len(matches) ** 2
+    return float(stdtrit(free, 0.975) * variance**0.5)
 
 
 class FieldResults:
-    """The pieces that are there: float64[seeds, hands] by opponent and player."""
+    """The matches that are there, with as many seeds for each opponent as were played with him:
+    float64[seeds, hands] by opponent and player."""
 
-    def __init__(self, work: list[Piece]) -> None:
+    def __init__(self, folder: Path, hands: int) -> None:
         self.clean: dict[tuple[str, str], np.ndarray] = {}
         self.thinking: dict[tuple[str, str], float] = {}
-        for name, player in dict.fromkeys((one.opponent, one.player) for one in work):
-            paths = [one.path for one in work if (one.opponent, one.player) == (name, player)]
-            pieces = [dict(np.load(path)) for path in paths]
-            self.clean[name, player] = np.stack([one["clean"] for one in pieces])
-            spent = [float(one["thinking"]) for one in pieces if "thinking" in one]
-            self.thinking[name, player] = float(np.mean(spent)) if spent else 0.0
-        self.opponents = list(dict.fromkeys(name for name, _ in self.clean))
+        self.opponents = []
+        for name in OPPONENTS:
+            paths = {player: _paths(folder, name, player, hands) for player in PLAYERS}
+            seeds = sorted(set.intersection(*(set(found) for found in paths.values())))
+            if not seeds:
+                continue
+            self.opponents.append(name)
+            for player, found in paths.items():
+                pieces = [dict(np.load(found[seed])) for seed in seeds]
+                self.clean[name, player] = np.stack([one["clean"] for one in pieces])
+                spent = [float(one["thinking"]) for one in pieces if "thinking" in one]
+                self.thinking[name, player] = float(np.mean(spent)) if spent else 0.0
+
+    def won(self, name: str, player: str) -> np.ndarray:
+        """float64[seeds]: winnings."""
+        won: np.ndarray = self.clean[name, player].mean(axis=1)
+        return won
 
     def gain(self, name: str, player: str, hands: int | None = None) -> np.ndarray:
         """float64[seeds]: winnings above the equilibrium's on the same cards."""
@@ -159,9 +175,21 @@ class FieldResults:
         """Winnings, mean over the types of the field."""
         return float(np.mean([self.clean[name, player].mean() for name in self.field]))
 
+    def times(self, player: str) -> tuple[float, float]:
+        """Winnings in parts of the equilibrium's, and half the interval (delta method)."""
+        times = self.mean(player) / self.mean(SAFE)
+        off = [self.won(name, player) - times * self.won(name, SAFE) for name in self.field]
+        return times, _half(off) / abs(self.mean(SAFE))
+
     @property
     def field(self) -> list[str]:
         return [name for name in self.opponents if name != "poki"]
+
+
+def _paths(folder: Path, name: str, player: str, hands: int) -> dict[int, Path]:
+    """The pieces of one opponent and one player by seed."""
+    found = folder.glob(f"{name}-{player}-*-{hands}.npz")
+    return {int(path.stem.split("-")[-2]): path for path in found}
 
 
 def field_rows(found: FieldResults) -> list[tuple[Any, ...]]:
@@ -172,40 +200,34 @@ def field_rows(found: FieldResults) -> list[tuple[Any, ...]]:
         reached = "" if isinstance(must, str) else "yes" if mean >= must else "no"
         rows.append((who, what, must, round(mean, 4), round(half, 4), reached, note))
 
-    for player in (WITH, WITHOUT):
+    for player in (WITH, WITHOUT) if found.field else ():
         what = f"{player} his type"
-        times = found.mean(player) / found.mean(SAFE)
+        times, half = found.times(player)
         note = f"{found.mean(player):+.3f} for {found.mean(SAFE):+.3f} sb/h"
-        add(
-            "the field",
-            f"times the equilibrium's winnings, {what}",
-            TIMES[player],
-            times,
-            0.0,
-            note,
-        )
-        early = np.mean([found.gain(name, player, EARLY) for name in found.field], axis=0)
+        claim = f"times the equilibrium's winnings, {what}"
+        add("the field", claim, TIMES[player], times, half, note)
+        early = [found.gain(name, player, EARLY) for name in found.field]
+        mean = float(np.mean([one.mean() for one in early]))
         what_early = f"first {EARLY} hands less the equilibrium, {what}"
-        add("the field", what_early, 0.0, float(early.mean()), _half(early), "")
+        add("the field", what_early, 0.0, mean, _half(early), "")
         least = min(found.field, key=lambda name: float(found.gain(name, player).mean()))
         gain = found.gain(least, player)
         worst = f"worst opponent, less the equilibrium, {what}"
-        add("the field", worst, LOSS, float(gain.mean()), _half(gain), least)
+        add("the field", worst, LOSS, float(gain.mean()), _half([gain]), least)
     if "poki" in found.opponents:
-        won = found.clean["poki", WITHOUT].mean(axis=1)
+        won = found.won("poki", WITHOUT)
         note = f"equilibrium {found.clean['poki', SAFE].mean():+.3f}"
-        add("poki", "whole match, unknown", POKI, float(won.mean()), _half(won), note)
-    n = len(next(iter(found.clean.values())))
-    add("the field", "seeds", "", float(n), 0.0, f"{len(found.opponents)} opponents")
+        add("poki", "whole match, unknown", POKI, float(won.mean()), _half([won]), note)
     slowest = max(found.thinking, key=lambda key: found.thinking[key])
     note = f"{slowest[0]}, {slowest[1]} his type"
     add("the field", "thinking, ms per hand", -THINKING, -found.thinking[slowest], 0.0, note)
     for name in found.opponents:
         for player in (WITH, WITHOUT):
-            gain, won = found.gain(name, player), found.clean[name, player]
-            note = f"{won.mean():+.3f} for {found.clean[name, SAFE].mean():+.3f} sb/h"
+            gain, won = found.gain(name, player), found.won(name, player)
+            played = f"{len(won)} match{'es' if len(won) > 1 else ''}"
+            note = f"{won.mean():+.3f} for {found.clean[name, SAFE].mean():+.3f} sb/h, {played}"
             what = f"less the equilibrium, {player} his type"
-            add(name, what, "", float(gain.mean()), _half(gain), note)
+            add(name, what, "", float(gain.mean()), _half([gain]), note)
     return rows
 
 
@@ -218,7 +240,7 @@ def main(options: Any) -> None:
     missing = [one for one in work if not one.path.is_file()]
     started = time.time()
     if missing:
-        portfolio(members=None, progress=lambda share, what: print(f"{share:4.0%} {what}"))
+        portfolio(members=None)
         game = load(GAME)
         opponent_of(opponents[0])  # tables are there before processes share the work
         matchups(game.rules.abstraction, game.form.cards, whole=True)
@@ -227,7 +249,7 @@ def main(options: Any) -> None:
     with multiprocessing.get_context("spawn").Pool(options.processes, play, (short,)) as pool:
         for k, _ in enumerate(pool.imap_unordered(piece, missing), 1):
             print(f"{k} of {len(missing)} after {time.time() - started:.0f} s", flush=True)
-    rows = field_rows(FieldResults(work))
+    rows = field_rows(FieldResults(folder, options.hands))
     header = ("against", "claim", "must", "mean", "half_interval", "reached", "remark")
     write_rows(HERE / "adaptive_field.csv", header, rows)
     for row in rows:

@@ -1,18 +1,20 @@
 """Safe exploitation compared with the published table (Ganzfried & Sandholm 2015): winnings per
 hand of each method in the first seat, cards always shown, a linear program every tenth hand.
 
-Three kinds of opponents: random (every probability uniform from 0 to 1), sophisticated (every
-probability within 0.2 of a central equilibrium's) and dynamic (a random one for 100 hands, then a
-best response to the player's current strategy). A new one is drawn for each match; matches of all
-methods have the same. Leduc hold'em, for which nothing was published, with fewer hands and a
-program every 50th. Writes benchmarks/safe.csv.
+Three kinds of opponents: random (every probability uniform from 0 to 1), sophisticated (uniform
+among the probabilities within 0.2 of a central equilibrium's) and dynamic (a random one for 100
+hands, then a best response to the player's current strategy). A new one is drawn for each match;
+matches of all methods have the same. Leduc hold'em, for which nothing was published, with fewer
+hands and a program every 50th. Writes benchmarks/safe.csv; rows that are not played again stay.
 
 Run: python -m benchmarks.safe --processes 16"""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import multiprocessing
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,12 +53,13 @@ SETTINGS = (Setting("kuhn", 1_000, 10, 1.0), Setting("leduc", 500, 50, 0.25))
 
 def opponent(game: cp.Game, kind: str, near: cp.Strategy, rng: np.random.Generator) -> cp.Strategy:
     """Another strategy of each kind; a dynamic one begins as a random one."""
-    weights = rng.random(game.n_slots)
+    low, high = np.zeros(game.n_slots), np.ones(game.n_slots)
+    if kind == SOPHISTICATED:
+        low = np.maximum(near.probabilities - WITHIN, low)
+        high = np.minimum(near.probabilities + WITHIN, high)
+    weights = rng.uniform(low, high)
     if game.n_slots == 2 * game.n_infosets:  # two actions: a uniform probability
         weights[1::2] = 1.0 - weights[0::2]
-    if kind == SOPHISTICATED:
-        away = WITHIN * (2.0 * weights - 1.0)
-        weights = np.clip(near.probabilities + away, 0.0, 1.0)
     return cp.Strategy.from_weights(game, weights)
 
 
@@ -82,23 +85,28 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=100)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--games", default="kuhn,leduc")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     options = parser.parse_args()
     header = ("game", "method", "against", "published", "matches", "hands", "won", "standard_error")
-    rows: list[tuple[object, ...]] = []
+    with OUT.open(encoding="utf-8") as lines:
+        rows = {tuple(row[:3]): tuple(row) for row in list(csv.reader(lines))[1:]}
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         for setting in (one for one in SETTINGS if one.game in options.games.split(",")):
             for method, published in PUBLISHED.items():
                 for kind, wins in zip(KINDS, published, strict=True):
+                    if kind not in options.kinds.split(","):
+                        continue
                     n = max(int(setting.part * options.matches), 2)
                     work = [(setting, method, kind, seed) for seed in range(n)]
                     found = pool.map(won, work, 1)
-                    error = float(np.std(found, ddof=1) / n**0.5)
+                    error = round(float(np.std(found, ddof=1) / n**0.5), 5)
                     known = wins if setting.game == "kuhn" else ""
                     mean = round(float(np.mean(found)), 5)
-                    row = (setting.game, method, kind, known, n, setting.hands, mean)
-                    rows.append((*row, round(error, 5)))
-                    print(*rows[-1], flush=True)
-                    write_rows(OUT, header, rows)
+                    key = setting.game, method, kind
+                    rows[key] = (*key, known, n, setting.hands, mean, error)
+                    print(*rows[key], flush=True)
+                    order = product((one.game for one in SETTINGS), PUBLISHED, KINDS)
+                    write_rows(OUT, header, [rows[one] for one in order if one in rows])
 
 
 if __name__ == "__main__":

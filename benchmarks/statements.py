@@ -21,6 +21,7 @@ Writes benchmarks/statements.csv and benchmarks/rules.csv.
 from __future__ import annotations
 
 import argparse
+import csv
 import tempfile
 from collections.abc import Iterable
 from functools import cache
@@ -184,17 +185,19 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=40)
     parser.add_argument("--strength", type=float, default=STRENGTHS[-1])
     parser.add_argument("--rules", action="store_true", help="players by rules, who do not change")
+    parser.add_argument("--players", default="", help="with --rules: these; the other rows stay")
     options = parser.parse_args()
     safe = equilibrium_of(GAME)
     if options.rules:
         from tests.support.rule_bots import RULES
 
-        rows = []
-        for name in RULES:
-            rows.append(rule_row(safe, name))
-            print(*rows[-1], flush=True)
-        header = ("player", "alarms", "won", "half_interval", "offline")
-        write_rows(HERE / "rules.csv", header, rows)
+        path, header = HERE / "rules.csv", ("player", "alarms", "won", "half_interval", "offline")
+        with path.open(encoding="utf-8") as lines:
+            rows = {row[0]: tuple(row) for row in list(csv.reader(lines))[1:]}
+        for name in options.players.split(",") if options.players else RULES:
+            rows[name] = rule_row(safe, name)
+            print(*rows[name], flush=True)
+            write_rows(path, header, [rows[one] for one in RULES if one in rows])
         return
     header = ("leak", "matches", "named", "median_hands", "statements", "nothing_false")
     found = leak_rows(safe, options.matches, options.strength)

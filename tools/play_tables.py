@@ -36,7 +36,7 @@ def field_table() -> str:
         mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
         sign = -1.0 if row["claim"].startswith("thinking") else 1.0  # in the file as what is left
         bound = f"at {'most' if sign < 0 else 'least'} {sign * float(must):g}" if must else ""
-        shape = ".3g" if (must and abs(float(must)) > 1) or row["claim"] == "seeds" else "+.3f"
+        shape = ".3g" if must and abs(float(must)) > 1 else "+.3f"
         measured = f"{sign * mean:{shape}}"
         measured += f" ± {half:.3f}" if 0 < half < 100 else ""
         lines.append([row["against"], row["claim"], bound, measured, row["reached"], row["remark"]])

@@ -261,7 +261,7 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--host", "256.1.1.1"], "cannot listen at 256.1.1.1"),
         (["play", "localhost", "70000", "--player", "always-call"], "a port must be"),
         (["play", "localhost", "1", "--player", "nobody"], "unknown player 'nobody'"),
-        (["play", "localhost", "1", "--player", "poki", "--thinking", "3"], "does not learn"),
+        (["play", "localhost", "1", "--player", "poki", "--game", "kuhn"], "does not learn"),
         (["bots", "wait"], "is not built in"),
         (["bots", "nobody"], "unknown player 'nobody'"),
     ],

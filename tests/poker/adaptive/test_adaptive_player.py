@@ -19,6 +19,7 @@ from counterplay.poker.adaptive.bandit import ArmStatistics, choose
 from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
+    LEARNT_MODEL,
     OPENING,
     arm_text,
     finding_text,
@@ -29,9 +30,10 @@ from counterplay.poker.adaptive.belief import (
 from counterplay.poker.adaptive.tracker import never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
+from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.tilted import SHAPES, Deviation
+from counterplay.poker.models.pooled import Deviation
 
 
 @cache
@@ -60,7 +62,7 @@ def small_portfolio() -> cp.Portfolio:
 
 
 def player(**options: Any) -> cp.Adaptive:
-    return cp.Adaptive(portfolio=small_portfolio(), **{"iterations": 500, "every": 500, **options})
+    return cp.Adaptive(portfolio=small_portfolio(), **{"every": 500, **options})
 
 
 def play(me: Any, foe: Any, hands: int, seed: int = 1) -> np.ndarray:
@@ -142,6 +144,23 @@ def test_deviating_never_loses_more_than_the_budget(probing: float) -> None:
     assert lowest >= -budget
 
 
+@pytest.mark.parametrize("p_max", [0.0, 1.0])
+def test_the_ends_of_the_trust_in_models(p_max: float) -> None:
+    """Without any the response is one to the equilibrium; with all it exploits what it has seen."""
+    me = player(p_max=p_max)
+    play(me, cp.bot("always-raise"), 130)
+    raises = simple_strategy("always-raise", me.game)
+    response, safe = me.tracker.response, small_portfolio().equilibrium
+    assert np.isfinite(response.probabilities).all()
+    values = me.tracker.portfolio.values(raises)
+    won = value_against(me.game, response.probabilities, raises.probabilities)
+    if p_max == 1.0:
+        assert won > values["equilibrium"] + 0.2
+    else:
+        alone = value_against(me.game, safe.probabilities, safe.probabilities)
+        assert value_against(me.game, response.probabilities, safe.probabilities) > alone
+
+
 def test_the_same_seed_gives_the_same_hands_and_thoughts() -> None:
     found = []
     for _ in range(2):
@@ -168,16 +187,12 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
 
 @pytest.mark.parametrize("name", ["river-folder", "nit", "pair-raiser"])
 def test_a_model_that_fits_badly_is_no_change(name: str) -> None:
-    """Nothing is forgotten, and the shape that predicts better is the model."""
+    """Nothing is forgotten, and what is learnt predicts better than what was known before."""
     me = player()
     play(me, rule_bot(name), 1_000)
     assert me.tracker.changes == []
     assert me.tracker.hands == 1_000
-    tracker = me.tracker
-    before = tracker.fit.copy()
-    me.learn()
-    best = SHAPES[int(before.argmax())]
-    assert tracker.model is tracker._tilted.shapes[best].strategy
+    assert me.tracker.likely[0][0] == LEARNT_MODEL
 
 
 def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
@@ -335,8 +350,8 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         (lambda: player(p_max=2.0), "p_max"),
         (lambda: player(probing=1.0), "probing"),
         (lambda: player(every=0), "every"),
-        (lambda: player(iterations=-1), "iterations"),
-        (lambda: player(seconds=0), "seconds"),
+        (lambda: player(iterations=10), "those of a learner"),
+        (lambda: player(seconds=1.0), "those of a learner"),
         (lambda: cp.portfolio("kuhn", members=2), "hold'em"),
         (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
         (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),

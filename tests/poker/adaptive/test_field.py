@@ -127,7 +127,7 @@ def test_a_type_is_left_out_with_all_its_strengths() -> None:
 
 def test_the_posterior_is_bayes_rule() -> None:
     """With likelihoods to a power; what is learnt later starts from the weight of all others."""
-    posterior = OpponentPosterior(2, 1)
+    posterior = OpponentPosterior(2)
     assert posterior.weights[0] == pytest.approx(EQUILIBRIUM_SHARE / 0.9)  # nothing learnt yet
     first, second = np.log([0.2, 0.4, 0.1]), np.log([0.5, 0.1, 0.3])
     posterior.add(first, None)
@@ -136,20 +136,26 @@ def test_the_posterior_is_bayes_rule() -> None:
     learnt = 0.1 * after.sum() / prior.sum()
     assert posterior.weights == pytest.approx([*after / after.sum(), 0.0])
     posterior.learnt_from(100)
-    posterior.add(second, np.log([0.9]))
+    posterior.add(second, float(np.log(0.9)))
     right = np.array([*(after * np.exp(second) ** POWER), learnt * 0.9**POWER])
     assert posterior.weights == pytest.approx(right / right.sum())
     assert posterior.best == int(right[:3].argmax())
 
 
 def test_a_gain_is_believed_as_far_as_the_deviation_is_explained() -> None:
-    posterior = OpponentPosterior(1, 1)
+    posterior = OpponentPosterior(1)
     posterior.add(np.array([-200.0, 0.0]), None)  # certainly the known player
     gains = np.array([[0.0, 0.0, 0.0], [-0.2, 1.0, 0.0]])
+    fixed = np.zeros(2, dtype=np.bool_)
     for unexplained, sure in ((0.1, True), (1.0, False)):
-        mean, error = posterior.mean_gains(gains, np.array([1.0, unexplained]))
+        mean, error = posterior.mean_gains(gains, np.array([1.0, unexplained]), fixed)
         assert mean == pytest.approx([0.0, 1.0])
         assert (mean[1] > error[1]) == sure
+    posterior.learnt_from(100)
+    sure_of = [
+        posterior.mean_gains(gains, np.zeros(2), np.full(2, one))[1][1] for one in (False, True)
+    ]
+    assert sure_of[1] < sure_of[0]  # a soft reply to the model, and another arm
     taken = np.array([[8.0, 2.0]])
     expected = np.array([[[5.0, 5.0]], [[8.0, 2.0]], [[6.5, 3.5]]])
     assert unexplained_deviation(taken, expected) == pytest.approx([1.0, 0.0, 0.5])

@@ -79,7 +79,7 @@ def test_a_player_that_learns_says_the_same() -> None:
     """Its own strategies decide which hands it sees; what it says of them is as true."""
     safe = equilibrium()
     truth = type_strategy(safe, "folds-the-river", STRENGTH)
-    me = cp.Adaptive(portfolio=cp.Portfolio(safe.game, safe, ()), iterations=20_000)
+    me = cp.Adaptive(portfolio=cp.Portfolio(safe.game, safe, ()))
     watcher, foe = Watcher(safe, truth), strategy_bot(truth)
     start_bots((me, foe), (1, 2))
     play_hands((me, foe), session_deals(3, 0, 1_000, 1_000))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reference.bucket_replies import reply as naive_reply
 from support.arena import holdem
 
 import counterplay as cp
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.holdem.bucket_pairs import pair_chance, value_against
-from counterplay.poker.holdem.bucket_replies import fill_reach, reply_value
+from counterplay.poker.holdem.bucket_replies import (
+    FLOOR,
+    fill_reach,
+    reply_value,
+    soft_reply,
+)
 
 pytestmark = pytest.mark.slow  # compiles two kernels
 
@@ -42,3 +48,30 @@ def test_reach_is_a_probability_of_the_pairs() -> None:
     fill_reach(form.nodes, form.first_row, form.first, own, 0, chance, reach)
     assert reach[0].sum() == pytest.approx(1.0)
     assert reach.sum(axis=1).max() <= 1.0 + 1e-9
+
+
+def test_a_soft_reply_is_what_the_formula_says() -> None:
+    """To a mixture, at every node and bucket, in both seats."""
+    game = holdem(3)
+    models = [cp.Strategy.random(game, seed).probabilities for seed in (1, 2)]
+    base, weights = cp.Strategy.random(game, 3).probabilities, [0.3, 0.7]
+    found = soft_reply(game, models, np.array(weights), base, 0.5)
+    uniform = cp.Strategy.uniform(game).probabilities
+    floored = (1.0 - FLOOR) * base + FLOOR * uniform
+    for seat in (0, 1):
+        right, won = naive_reply(game, models, weights, floored, 0.5, seat)
+        slots = game.slots(seat)
+        assert found[slots] == pytest.approx(right[slots], abs=1e-9)
+        assert won > 0.0
+
+
+def test_the_temperature_leads_from_the_best_reply_to_the_base() -> None:
+    game = holdem(3)
+    base, model = (cp.Strategy.random(game, seed).probabilities for seed in (1, 2))
+    won = []
+    for temperature in (0.0, 0.1, 1.0, 1e6):
+        found = soft_reply(game, [model], np.ones(1), base, temperature)
+        won.append(value_against(game, found, model))
+    assert won == sorted(won, reverse=True)
+    assert won[0] == pytest.approx(reply_value(game, model), abs=1e-9)
+    assert np.abs(found - base).max() <= 2 * FLOOR

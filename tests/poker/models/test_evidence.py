@@ -1,4 +1,4 @@
-"""Confidence sequences hold at any time, and the tilted model follows what is confirmed alone."""
+"""Confidence sequences hold at any time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.models.tilted import ALPHA, Evidence, half_width
+from counterplay.poker.models.pooled import ALPHA, Evidence, half_width
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5])

@@ -33,7 +33,7 @@ acpc = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-LEARNER_OPTIONS = ("game", "iterations", "thinking")
+LEARNER_OPTIONS = ("game",)
 
 
 @acpc.command(cls=Command)
@@ -49,14 +49,6 @@ def play(
     game: Annotated[
         str, Option(help="Adaptive: hold'em with the buckets it learns in.")
     ] = "holdem(buckets=10)",
-    iterations: Annotated[
-        int,
-        Option(
-            help="Adaptive: iterations of each seat at the first response; half at each update.",
-            parser=integer,
-        ),
-    ] = 150_000,
-    thinking: Annotated[float, Option(help="Adaptive: seconds of an update at most.")] = 60.0,
     resume: Annotated[
         Path | None,
         Option(help="The log of a match that is resumed; the player remembers its hands."),
@@ -84,9 +76,7 @@ def play(
         from counterplay.poker.adaptive.player import Adaptive
 
         with share_progress("portfolio") as progress:
-            bot: Any = Adaptive(
-                game, iterations=iterations, seconds=thinking, seed=seed, progress=progress
-            )
+            bot: Any = Adaptive(game, seed=seed, progress=progress)
     else:
         refuse_given(context, LEARNER_OPTIONS, f"{player} does not learn while playing")
         bot = player

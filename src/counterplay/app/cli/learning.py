@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.app.cli.display import out, print_json, share_progress
-from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from counterplay.core.base.progress import ProgressCallback
@@ -56,7 +56,6 @@ def play_learner(
             f"--learn learns after every {LEARN_EVERY:,} hands; play more than that, not {hands:,}"
         )
     check_seed(seed)
-    whole_number(options.get("iterations", 0), 0, None, "iterations")
     target = new_log(plan["log"], plan["observer"])
     if target is not None:
         target.check()

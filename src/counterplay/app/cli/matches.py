@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from counterplay.core.forms.game import Game
     from counterplay.core.match.result import MatchResult
 
-LEARN_ITERATIONS = 150_000  # of each seat at the first response
-LEARNER_OPTIONS = ("iterations", "equilibrium", "known", "budget", "memory")
+LEARNER_OPTIONS = ("equilibrium", "known", "budget", "memory")
 
 
 def match(
@@ -60,14 +59,6 @@ def match(
     learn: Annotated[
         bool, Option("--learn", help="Play the adaptive player against one opponent.")
     ] = False,
-    iterations: Annotated[
-        int | None,
-        Option(
-            help=f"With --learn: iterations of each seat at the first response (default: "
-            f"{LEARN_ITERATIONS:,}); half at each update.",
-            parser=integer,
-        ),
-    ] = None,
     ray: Ray = None,
     equilibrium: Annotated[
         Path | None,
@@ -110,7 +101,7 @@ def match(
 
     Ctrl-C prints the result of the hands played so far, and logs them.
     """
-    values = (iterations, equilibrium, known, budget, memory)
+    values = (equilibrium, known, budget, memory)
     pairs = zip(LEARNER_OPTIONS, values, strict=True)
     learner = {name: value for name, value in pairs if value is not None}
     if learn:

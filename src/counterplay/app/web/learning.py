@@ -15,6 +15,7 @@ from typing import Any
 
 from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
+    LEARNT_MODEL,
     WIDE,
     arm_text,
     spot_actions,
@@ -27,8 +28,7 @@ EVERY = 5  # hands between two readings of what it believes
 SHARE = 0.05  # the same, of all hands, whichever is more
 NAMES = {  # of what the person may be, where a name says too little
     EQUILIBRIUM: "an equilibrium",
-    "tilted": "a model of you from your hands, tilted from whom you resemble",
-    "frequencies": "a model of you from your hands, by your frequencies",
+    LEARNT_MODEL: "a model of you from your hands",
 }
 STRENGTH = re.compile(r"(.+) (\d+%)")  # of a type of the field of weak players
 STRONG = r"\1, with strength \2"

@@ -1,6 +1,6 @@
 """What the adaptive player believes about its opponent, spot by spot, and in words.
 
-A spot pools decisions of one kind, as the player's own evidence does (`poker/models/tilted.py`),
+A spot pools decisions of one kind, as the player's own evidence does (`poker/models/pooled.py`),
 with the first decision before the flop apart from those that face a raise. What the opponent did
 there is counted; what the equilibrium and the player's present model would have done at the same
 decisions is predicted from ranges (`poker/models/predict.py`). Reading it changes nothing.
@@ -22,9 +22,10 @@ from counterplay.core.responses.standing import arm_text as arm_text
 from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.model import decision_kind
+from counterplay.poker.models.pooled import ALPHA, N_KINDS, Deviation, half_width
 from counterplay.poker.models.predict import Predictor
-from counterplay.poker.models.tilted import ALPHA, N_KINDS, Deviation, half_width
 
+LEARNT_MODEL = "learnt model"  # among the hypotheses
 OPENING = N_KINDS  # the first decision before the flop, apart from those that face a raise
 N_SPOTS = N_KINDS + 1
 WIDE = 0.3  # half an interval from which on a frequency has too few hands

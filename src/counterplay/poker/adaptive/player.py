@@ -52,9 +52,8 @@ from counterplay.poker.holdem.bucket_replies import reply_value
 ME = "adaptive"
 BUDGET = 500.0  # small bets
 P_MAX = 0.9
-EVERY = 1_000  # hands
+EVERY = 500  # hands
 CHOOSE_EVERY = 25  # hands between two choices of the arm
-ITERATIONS = 150_000  # of the first learnt response, for each seat
 LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
 MOST_LIKELY = 3  # hypotheses in its state
 STREAM = 0x41646170  # of random numbers, separate from those of the arms
@@ -72,14 +71,14 @@ class Adaptive(Bot):
 
     `portfolio`: a `Portfolio`, or names of known players for `cp.portfolio`; made on first use and
     cached. `budget`: small bets that deviating from the equilibrium may cost. `p_max`: the largest
-    trust in a model. `every`: hands between two updates, with `iterations` of the response for each
-    seat (half as many where it continues from an earlier one), for at most `seconds`. `probing`:
-    share of hands played without ever folding, to see more cards. `memory`: hands of an earlier
-    match (`save`), known from the start.
+    trust in a model. `every`: hands between two updates. `probing`: share of hands played without
+    ever folding, to see more cards. `memory`: hands of an earlier match (`save`), known from the
+    start.
 
     `learner`: start from a uniform strategy, as in Figure 8, without a portfolio. After each
     `every` hands (with 0 only by a call of `learn`) a model is learnt from all of them, and the
-    response to it is trained for `iterations` per 1,000 hands (by default 6 million). Options of a
+    response to it is trained for `iterations` per 1,000 hands (by default 6 million), for at most
+    `seconds`. Options of a
     `ResponseLearner` (`{"kind": "frequency"}`, `{}`), new at each `start`; or a `ResponseLearner`,
     which is kept. `relearn=False` keeps its model and only improves the response.
 
@@ -124,8 +123,9 @@ class Adaptive(Bot):
         probability(p_max, "p_max")
         if not 0.0 <= real(probing, "probing") < 1.0:
             raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
-        if iterations is None:
-            iterations = ITERATIONS if learner is None else LEARNER_ITERATIONS
+        if learner is None and (iterations, seconds) != (None, None):
+            raise BadParameter("iterations and seconds are those of a learner; leave them out")
+        iterations = LEARNER_ITERATIONS if iterations is None else iterations
         whole_number(iterations, 0, None, "iterations")
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds must be above 0, not {seconds!r}")

@@ -1,7 +1,7 @@
 """Responses in both seats to a model of the opponent that changes during training.
 
 Whenever the model changes, earlier iterations are discounted by half. `TiltedResponse` tilts what
-the opponent resembles most by the evidence (`poker/models/tilted.py`). `ResponseLearner`, that of
+the opponent resembles most by the evidence (`poker/models/pooled.py`). `ResponseLearner`, that of
 Figure 8, learns the model again from all hands, and trusts it by the number of observations.
 """
 
@@ -24,14 +24,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.model import OpponentModel, learn_model
-from counterplay.poker.models.observe import Observations, check_limit, observe
-from counterplay.poker.models.tilted import (
-    ROUNDS,
-    SHAPES,
-    Evidence,
-    TiltedModel,
-    tilted_model,
-)
+from counterplay.poker.models.observe import check_limit, observe
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
@@ -82,48 +75,6 @@ class TwoSeatResponse:
     def strategy(self) -> Strategy:
         one, two = (solver.strategy() for solver in self._solvers)
         return one.replace(two, 1)
-
-
-class TiltedResponse(TwoSeatResponse):
-    """The response to a known strategy of the opponent, tilted by the confirmed evidence."""
-
-    def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
-        super().__init__(prior, TILTED_ENGINE, seed)
-        self.p_max = p_max
-        nothing = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
-        self.model = nothing  # that is responded to
-        self.shapes = dict.fromkeys(SHAPES, nothing)
-        self._learnt = False
-
-    def learn(
-        self,
-        seen: Observations,
-        prior: Strategy,
-        evidence: Evidence,
-        shape: str,
-        sure: float | None = None,
-    ) -> None:
-        """Learns new models from all observations, the `prior` tilted; responds to the one of this
-        `shape`. `sure`: the probability of a prior that is no equilibrium; it is tilted also where
-        nothing is confirmed, and trusted everywhere."""
-        rounds = FURTHER_ROUNDS if self._learnt else ROUNDS
-        for name, before in self.shapes.items():
-            start = before.strategy if self._learnt else None
-            options = (self.p_max, name, start, rounds, sure is not None)
-            self.shapes[name] = tilted_model(seen, prior, evidence, *options)
-        self.model, self._learnt = self.shapes[shape], True
-        least = min(TYPE_TRUST, self.p_max) * (sure or 0.0)
-        self.replace_model(self.model.strategy, np.maximum(self.model.trust, least))
-
-    def train(self, iterations: int, seconds: float | None = None) -> Strategy:
-        """The response after `iterations` more of each seat, or after `seconds`."""
-        end = None if seconds is None else time.monotonic() + seconds
-        chunk = iterations if end is None else max(iterations // CHUNKS, 1)
-        left = iterations
-        while left > 0 and (end is None or left == iterations or time.monotonic() < end):
-            self.step(min(chunk, left))
-            left -= chunk
-        return self.strategy()
 
 
 class ResponseLearner(TwoSeatResponse):

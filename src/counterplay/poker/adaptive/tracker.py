@@ -2,26 +2,23 @@
 
 `OpponentTracker`: after every hand each hypothesis about the opponent predicts his actions
 (`posterior.py`, `poker/models/predict.py`); the predictions are evidence
-(`poker/models/tilted.py`); his own past shows if he has changed (`core/responses/changes.py`); the
-payoff of each arm is estimated (`OffPolicyEstimator`). Periodically (`learn`): the prior is the
-likeliest of the equilibrium and the known players, if he explains most of what was seen; the
-confirmed evidence tilts it; a data-biased response to that is computed; and every arm is evaluated
-against it. The bandit chooses the arm (`bandit.py`). `LearnerTracker`: one arm, a
-`ResponseLearner`.
+(`core/responses/evidence.py`); his own past shows if he has changed (`core/responses/changes.py`);
+the payoff of each arm is estimated (`OffPolicyEstimator`). Periodically (`learn`): a model is made
+from all hands (`poker/models/pooled.py`), with the known player as its prior who explains them; a
+reply to all likely hypotheses is computed; and every arm is evaluated against them. The bandit
+chooses the arm (`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
 
-A model that predicts badly is no change. Two shapes of the model predict every hand before it is
-seen: the tilted prior, and frequencies of each kind of decision and bucket. The better predictor of
-the hands so far is the model that is responded to, and nothing is forgotten. A change is one of the
-opponent's actions against his own earlier ones: streams of the first action of a hand in each kind
-of decision, apart by his seat and by the strategy that we play, since his actions depend on the
-hands that we let reach them; and of his first action of all as the dealer, which depends on nothing
-of ours. At an alarm the hands before the dated change are discarded.
+A model that predicts badly is no change. A change is one of the opponent's actions against his own
+earlier ones: streams of the first action of a hand in each kind of decision, apart by his seat and
+by the strategy that we play, since his actions depend on the hands that we let reach them; and of
+his first action of all as the dealer, which depends on nothing of ours. At an alarm the hands
+before the dated change are discarded.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +36,7 @@ from counterplay.poker.adaptive.bandit import (
 from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
     LEARNT,
+    LEARNT_MODEL,
     N_SPOTS,
     OPENING,
     PROBING,
@@ -48,22 +46,30 @@ from counterplay.poker.adaptive.belief import (
 )
 from counterplay.poker.adaptive.portfolio import Portfolio
 from counterplay.poker.adaptive.posterior import OpponentPosterior, unexplained_deviation
-from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
+from counterplay.poker.adaptive.response import ResponseLearner
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
+from counterplay.poker.holdem.bucket_replies import soft_reply
 from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.observe import Observations, observe
+from counterplay.poker.models.pooled import (
+    N_KINDS,
+    ROUNDS,
+    Deviation,
+    Evidence,
+    pooled_model,
+)
 from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.quality import NORMAL_95
-from counterplay.poker.models.tilted import N_KINDS, SHAPES, Deviation, Evidence
 
 OPPONENT = "opponent"  # name of the opponent in hand records
-EARLY = (60, 125, 250, 500, 750)  # hands of additional updates
-EXPLAINS = 0.4  # the most that a known player leaves unexplained who is tilted to be the model
-FURTHER = 2  # the share of the iterations that a response gets which continues from an earlier one
-LIKELY = 0.02  # least probability of a hypothesis that the learnt response is evaluated against
+EARLY = (60, 125, 200, 300, 400)  # hands of additional updates
+EXPLAINS = 0.4  # the most that a known player leaves unexplained who is the prior of the learnt one
+FURTHER_ROUNDS = 3  # of EM from an earlier model
+LIKELY = 0.02  # least probability of a hypothesis that the learnt response is a reply to
+TEMPERATURE, HAND_TEMPERATURE = 0.04, 1.5  # sb: of the reply; more of it, √hands times
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,8 @@ class TrackerOptions:
     budget: float
     p_max: float
     every: int  # hands between two updates
-    iterations: int  # of the first response, for each seat
-    seconds: float | None  # of training the response at an update
+    iterations: int  # of a `ResponseLearner`, per 1,000 hands
+    seconds: float | None  # of training its response at an update
     probing: float
     seed: int
     relearn: bool = True  # of a `ResponseLearner`: also learn the model
@@ -93,7 +99,7 @@ class OpponentTracker:
         self._spot = spot_of(tree)
         known = portfolio.players
         self._models = [portfolio.equilibrium, *(player.model for player in known)]
-        self.hypotheses = [EQUILIBRIUM, *(player.name for player in known), *SHAPES]
+        self.hypotheses = [EQUILIBRIUM, *(player.name for player in known), LEARNT_MODEL]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
         names = [EQUILIBRIUM, *(member.name for member in portfolio.members), LEARNT]
         self._extra: list[Strategy] = []
@@ -109,47 +115,49 @@ class OpponentTracker:
     def _reset(self, since: int) -> None:
         """Resets all evidence; the first hand of this opponent is number `since`."""
         self.since, self.hands, self.learnt_from = since, 0, 0
-        self.posterior = OpponentPosterior(len(self._models) - 1, len(SHAPES))
+        self.posterior = OpponentPosterior(len(self._models) - 1)
         self._counted = Evidence.none(N_KINDS, len(ACTIONS))
         self._expected = np.zeros((len(self._models), *self._counted.taken.shape))
         self.pooled = Evidence.none(N_SPOTS, len(ACTIONS))  # for `findings`; decides nothing
         self.arms = [ArmStatistics(name) for name in self.names]
         self.playing, self.prior = 0, 0
         self.response: Strategy = self.portfolio.equilibrium
-        self._tilted: TiltedResponse | None = None
         self.estimates: list[GainEstimate] = []
-        self.fit = np.zeros(len(SHAPES))  # log likelihood of the hands predicted by each shape
         self._detector = ChangeDetector(self.options.false_alarms)
         self._played: list[Strategy] = []  # strategies of ours that the opponent has met
-        self._set_model(self.portfolio.equilibrium, ())
+        self._set_model(None)
 
-    def _set_model(self, model: Strategy, shapes: tuple[Strategy, ...]) -> None:
-        """Sets the model of the opponent, and what predicts and estimates by it."""
-        self.model, self._shapes = model, shapes
+    def _set_model(self, model: Strategy | None) -> None:
+        """Sets the learnt model of the opponent, if any, and what predicts and estimates by it."""
+        self._learnt_model = model
         self.strategies = [*self._fixed, self.response, *self._extra]
-        self._predictor = Predictor(self.game, list(shapes)) if shapes else None
+        self._predictor = Predictor(self.game, [model]) if model else None
         self._estimator = OffPolicyEstimator(self.game, self.strategies)
-        self.posterior.learnt_from(self.hands if shapes else None)
+        self.posterior.learnt_from(self.hands if model else None)
         self._gains = np.zeros((len(self.arms), len(self.hypotheses)))
         learnt = self.names.index(LEARNT)
         self._gains[1:learnt, : len(self._models)] = self.portfolio.gains
-        self._gains[:, len(self._models) :] = self._gains_against(*shapes) if shapes else 0.0
-        for k in np.flatnonzero(self.posterior.weights[: len(self._models)] > LIKELY).tolist():
-            if self.response is not self._fixed[0]:
-                self._gains[learnt, k] = self._gains_against(self._models[k], only=learnt)[
-                    learnt, 0
-                ]
+        if model is None:
+            return
+        self._gains[:, -1] = self._gains_against(model, range(len(self.strategies)))
+        for k in np.flatnonzero(self.posterior.weights[:-1] > LIKELY).tolist():
+            self._gains[learnt, k] = self._gains_against(self._models[k], [learnt])[learnt]
 
-    def _gains_against(self, *models: Strategy, only: int | None = None) -> np.ndarray:
-        """float64[arms, models]: the gain of each arm, or of one `only`, against each model."""
-        gains = np.zeros((len(self.arms), len(models)))
-        for k, model in enumerate(models):
-            base = value_against(self.game, self._fixed[0].probabilities, model.probabilities)
-            for arm, strategy in enumerate(self.strategies):
-                if (only is None or arm == only) and strategy is not self._fixed[0]:
-                    won = value_against(self.game, strategy.probabilities, model.probabilities)
-                    gains[arm, k] = won - base
+    @property
+    def model(self) -> Strategy:
+        """The model of the opponent; the equilibrium before one is learnt."""
+        return self._learnt_model or self.portfolio.equilibrium
+
+    def _gains_against(self, model: Strategy, arms: Iterable[int]) -> np.ndarray:
+        """float64[arms]: the gains of these arms against a model, 0 for the others."""
+        gains, base = np.zeros(len(self.arms)), self._value(self._fixed[0], model)
+        for arm in arms:
+            if self.strategies[arm] is not self._fixed[0]:
+                gains[arm] = self._value(self.strategies[arm], model) - base
         return gains
+
+    def _value(self, strategy: Strategy, model: Strategy) -> float:
+        return value_against(self.game, strategy.probabilities, model.probabilities)
 
     def next_learning(self) -> int:
         """The number of hands at which the next update is due."""
@@ -158,8 +166,8 @@ class OpponentTracker:
 
     @property
     def iterations(self) -> int:
-        """The iterations of the learnt response, both seats."""
-        return 0 if self._tilted is None else self._tilted.iterations
+        """Of the learnt response, which is computed without any."""
+        return 0
 
     @property
     def mix(self) -> np.ndarray:
@@ -204,10 +212,8 @@ class OpponentTracker:
             self._expected[:, kind] += shares[d].T
             self.pooled.add(spot, action, shares[d, :, 0])
             first.setdefault(spot, action)
-        learnt = self._predictor.predict(ending)[2] if self._predictor else None
+        learnt = float(self._predictor.predict(ending)[2][0]) if self._predictor else None
         self.posterior.add(likelihood, learnt)
-        if learnt is not None:
-            self.fit += learnt
         hand, actions = self.hands - 1, len(ACTIONS)
         if OPENING in first:
             self._detector.add(hand, OPENING, 0.5, first.pop(OPENING), actions)
@@ -231,10 +237,6 @@ class OpponentTracker:
         self.changes.append(self.since + hands)
         self._reset(self.since + hands)
 
-    def _evidence(self, prior: int) -> Evidence:
-        """The opponent's actions beside those that a hypothesis expected."""
-        return Evidence(self._counted.n, self._counted.taken, self._expected[prior])
-
     @property
     def _unexplained(self) -> np.ndarray:
         """float64[1 + players]: the part of the deviation that each hypothesis leaves."""
@@ -242,42 +244,42 @@ class OpponentTracker:
 
     def learn(self, memory: list[HandRecord], stop: Callable[[], bool] = never) -> None:
         """Updates prior, model, response and estimates from all hands; ignores `stop`."""
+        if not self._counted.n.any():
+            return
         prior = self.posterior.best
         if self._unexplained[prior] > EXPLAINS:
             prior = 0
-        evidence = self._evidence(prior)
-        if not evidence.n.any():
-            return
         self.prior, self.learnt_from = prior, self.hands
-        model = self._models[prior]
-        shapes: tuple[Strategy, ...] = ()
         self.response = self._fixed[0]
-        if prior or evidence.confirmed.any():
-            model, shapes = self._tilt(model, observe(memory, OPPONENT), evidence)
-        self._set_model(model, shapes)
+        leaks = prior > 0 or self._counted.confirmed.any()
+        self._set_model(self._respond(observe(memory, OPPONENT)) if leaks else None)
         learnt = self.arms[self.names.index(LEARNT)]
         learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
         self.choose()
 
-    def _tilt(
-        self, prior: Strategy, seen: Observations, evidence: Evidence
-    ) -> tuple[Strategy, tuple[Strategy, ...]]:
-        """Learns the model and trains the response to it; returns it, and those of all shapes."""
-        iterations = self.options.iterations
-        if self._tilted is None:
-            self._tilted = TiltedResponse(prior, self.options.seed, self.options.p_max)
-        else:
-            iterations //= FURTHER
-        sure = float(self.posterior.weights[self.prior]) if self.prior else None
-        best = SHAPES[int(self.fit.argmax())]
-        self._tilted.learn(seen, prior, evidence, best, sure)
-        self.response = self._tilted.train(iterations, self.options.seconds)
-        shapes = tuple(self._tilted.shapes[shape].strategy for shape in SHAPES)
-        return self._tilted.model.strategy, shapes
+    def _respond(self, seen: Observations) -> Strategy:
+        """The model of the opponent; sets the reply to it and to the known players who are likely
+        and explain what was seen. The equilibrium has a weight of 1 - p_max at least."""
+        rounds = FURTHER_ROUNDS if self._learnt_model else ROUNDS
+        model = pooled_model(seen, self._models[self.prior], self._learnt_model, rounds)
+        self.posterior.learnt_from(self.hands)
+        weights, p_max = self.posterior.weights, self.options.p_max
+        weights[:-1][self._unexplained > EXPLAINS] = 0.0
+        weights[-1] = max(weights[-1], LIKELY)
+        likely = np.flatnonzero(weights >= LIKELY).tolist()
+        shares = p_max * weights[likely] / weights[likely].sum()
+        models, safe = [*self._models, model], self.portfolio.equilibrium.probabilities
+        replied = [*(models[k].probabilities for k in likely), safe]
+        mixture = np.append(shares, 1.0 - p_max)
+        temperature = TEMPERATURE + HAND_TEMPERATURE / np.sqrt(self.hands)
+        reply = soft_reply(self.game, replied, mixture, safe, temperature)
+        self.response = Strategy(self.game, reply)
+        return model
 
     def choose(self) -> None:
         """Chooses the arm: the equilibrium without a budget, and before the first update."""
-        gains, errors = self.posterior.mean_gains(self._gains, self._unexplained)
+        replies = np.array([name == LEARNT for name in self.names])
+        gains, errors = self.posterior.mean_gains(self._gains, self._unexplained, replies)
         early = self.learnt_from == 0
         unknown = [early or strategy is self._fixed[0] for strategy in self.strategies]
         for arm, gain, error, idle in zip(self.arms, gains, errors, unknown, strict=True):
@@ -321,10 +323,7 @@ class OpponentTracker:
 
     def warm_up(self, memory: list[HandRecord]) -> None:
         """Runs a short update to compile the kernels."""
-        response = TiltedResponse(self.portfolio.equilibrium, 0, self.options.p_max)
-        prior = self.portfolio.equilibrium
-        response.learn(observe(memory, OPPONENT), prior, self._evidence(0), SHAPES[0])
-        response.train(2)
+        self._respond(observe(memory, OPPONENT))
         self.portfolio.values(self.portfolio.equilibrium)
 
 
