@@ -43,7 +43,7 @@ class WithInterval:
 
     @property
     def text(self) -> str:
-        """The mean with its interval and unit: `+0.25 ± 0.10 sb/h (95%)`."""
+        """The mean with its unit and the half width of its 95% interval."""
         half = half_width(self.standard_error, self.degrees)
         if not math.isfinite(half):
             return f"{self.mean:+.4f} {self.unit} (too few deals for an interval)"
