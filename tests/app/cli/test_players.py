@@ -279,13 +279,13 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
 
 def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> None:
     from counterplay.app.web.catalog import Catalog
-    from counterplay.app.web.strategies import HoldemOpponents, offered_opponents
+    from counterplay.app.web.strategies import HoldemOpponents, default_bot, offered_opponents
 
     catalog = Catalog([Path("mine.py:Caller"), quick / "m.json", quick / "table.npz"])
     keys = {choice["name"]: choice["key"] for choice in offered_opponents("holdem", catalog)}
     assert {"mine.py:Caller", "poki", "m.json", "table.npz"} <= set(keys)
     assert {shipped.name for shipped in cp.strategies()} <= set(keys)
-    assert offered_opponents("holdem", Catalog([]))[0]["key"] == "bot:safe"
+    assert offered_opponents("holdem", Catalog([]))[0]["key"] == f"bot:{default_bot()}"
     bots = HoldemOpponents(catalog)
     assert bots.get(keys["mine.py:Caller"]).name == "caller"
     assert bots.get(keys["m.json"]).strategy.game.name == HOLDEM
