@@ -110,14 +110,19 @@ def calls(boards: Any, betting: Sequence[Betting]) -> Any:
     return np.broadcast_to([0.0, 1.0, 0.0], (len(betting), len(HOLDING_CARDS), len(ACTIONS)))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.policy_network")
     parser.add_argument("--device", choices=BATCHES, default="cpu")
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--width", type=int, default=128)
-    given = parser.parse_args()
-    network = Network(given.device, given.layers, given.width)
-    options = {"arrays": "torch", "device": given.device, "batch": BATCHES[given.device]}
+    given = parser.parse_args(words)
+    add_row(measured(given.device, given.layers, given.width))
+
+
+def measured(device: str, layers: int, width: int) -> Sequence[object]:
+    """A row: how long it takes to measure a network exactly."""
+    network = Network(device, layers, width)
+    options = {"arrays": "torch", "device": device, "batch": BATCHES[device]}
     small = "flop_holdem(buckets=2,bets=1)"
     cp.exploitability(small, cp.VectorPolicy(calls))
     policy = cp.VectorPolicy(network, "network", **options)
@@ -128,11 +133,15 @@ def main() -> None:
     value = cp.exploitability(GAME, policy)
     seconds, spent = time.perf_counter() - before, time.process_time() - spent
     assert policy.calls == expected, (policy.calls, expected)
-    name = torch.cuda.get_device_name() if given.device == "cuda" else platform.processor()
+    name = torch.cuda.get_device_name() if device == "cuda" else platform.processor()
     threads = f"{torch.get_num_threads()} threads"
-    where = name if given.device == "cuda" else f"{name or platform.machine()}, {threads}"
-    row = (where, given.layers, given.width, network.parameters, policy.batch, policy.calls,
-           value, round(seconds, 1), round(spent, 1), round(network.seconds, 1))  # fmt: skip
+    where = name if device == "cuda" else f"{name or platform.machine()}, {threads}"
+    return (where, layers, width, network.parameters, policy.batch, policy.calls,
+            value, round(seconds, 1), round(spent, 1), round(network.seconds, 1))  # fmt: skip
+
+
+def add_row(row: Sequence[object]) -> None:
+    """Adds a row to the file, in place of an older one of the same network and machine."""
     rows: list[Sequence[object]] = [row]
     if OUT.exists():
         with OUT.open(newline="") as file:

@@ -57,7 +57,7 @@ SPOTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 TARGETS, PRECISION = (1.0, 0.5, 0.1), "single"
 MOST_SECONDS = 240.0
-PUBLISHED = ("river", "turn", "flop")  # what issue and documentation speak of
+PUBLISHED = ("river", "turn", "flop")  # what the documentation speaks of
 KEY = [HEADER.index(name) for name in ("spot", "backend", "threads")]
 
 

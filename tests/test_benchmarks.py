@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, real_frontier, spots
+from benchmarks import cfr_br, policy_network, real_frontier, spots
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -139,15 +139,21 @@ def test_the_calls_of_a_device_session(
     for module, name in ((cfr_br, "train"), (cfr_br, "measure_files"), (real_frontier, "measure")):
         monkeypatch.setattr(module, name, lambda *_, name=name: asked.append(name))
     monkeypatch.setattr(real_frontier, "train", lambda given: asked.append(given.algorithm))
+    monkeypatch.setattr(policy_network, "measured", lambda *_: ["network"])
+    monkeypatch.setattr(policy_network, "add_row", asked.extend)
+    monkeypatch.setattr(spots, "measure_all", lambda work, *_: asked.append(work[0][1]["backend"]))
     for commands in device_session.CALLS.values():
         assert sum(one.seconds for one in commands) <= device_session.SECONDS
         for one in commands:
             module, *words = shlex.split(one.words.replace("OUT", str(tmp_path)))
             if module != "benchmarks.public_threads":
-                {"benchmarks.cfr_br": cfr_br, "benchmarks.real_frontier": real_frontier}[
-                    module
-                ].main(words)
-    assert {"train", "measure_files", "measure", "rnr", "dbr"} == {*asked}
+                {
+                    "benchmarks.cfr_br": cfr_br,
+                    "benchmarks.policy_network": policy_network,
+                    "benchmarks.real_frontier": real_frontier,
+                    "benchmarks.spots": spots,
+                }[module].main(words)
+    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} == {*asked}
     done: list[list[str]] = []
     monkeypatch.setattr(
         subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)

@@ -6,9 +6,9 @@ nothing between two calls.
 
 A call runs its commands one after the other, each with what is expected of it; one that would not
 end within the seconds is left out, and said. What they write lies in OUT: strategies, and the rows
-of benchmarks/cfr_br.csv, public_threads.csv, real_frontier.csv and dbr_frontier.csv, which are to
-be added to those in the tree. `python tools/ship_strategy.py NAME FILE` then makes the
-exploitability of a shipped strategy a certified one.
+of benchmarks/cfr_br.csv, public_threads.csv, real_frontier.csv, dbr_frontier.csv, spots.csv and
+policy_network.csv, which are to be added to those in the tree. `python tools/ship_strategy.py NAME
+FILE` then makes the exploitability of a shipped strategy a certified one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,12 @@ CALLS: dict[str, tuple[Command, ...]] = {
             480,
         ),
     ),
+    "others": (
+        Command("benchmarks.policy_network --device cuda", 150),
+        Command("benchmarks.spots --device --minutes 5 --out OUT/spots.csv", 330),
+    ),
 }
+WRITTEN = ("cfr_br.csv", "public_threads.csv", "policy_network.csv")  # by these in benchmarks/
 
 
 def run(call: str, out: Path, seconds: float) -> list[str]:
@@ -83,7 +88,7 @@ def run(call: str, out: Path, seconds: float) -> list[str]:
             failed = True
         if failed:
             missing.append(shlex.join(words))
-    for name in ("cfr_br.csv", "public_threads.csv"):
+    for name in WRITTEN:
         if (ROOT / "benchmarks" / name).exists():
             shutil.copy(ROOT / "benchmarks" / name, out / name)
     return missing
