@@ -39,40 +39,32 @@ is mixed with the equilibrium.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterplay.core.base import files
-from counterplay.core.base.errors import (
-    BadFile,
-    BadParameter,
-    BadStrategy,
-    probability,
-    shown,
-    unknown,
-)
-from counterplay.core.forms.capabilities import numbered
+from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.restricted import restricted_sequence_form
 from counterplay.core.forms.sequence import add_up_sequences, gradient, plan_from_policy
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.forms.tree import TERMINAL
-from counterplay.core.games.players import UNIFORM, as_strategy
+from counterplay.core.games.players import UNIFORM
 from counterplay.core.responses.lines import LineEvidence
-from counterplay.core.responses.respond import respond
-from counterplay.core.responses.result import Response
-from counterplay.core.responses.safe import SLACK, SafePlayer, central_equilibrium, check_safe
+from counterplay.core.responses.safe import SLACK, SafePlayer, check_safe
 from counterplay.core.responses.standing import EQUILIBRIUM, LEARNT, Standing, arm_text
+from counterplay.core.responses.tree_portfolio import (
+    ENGINE,
+    MOST_SLOTS,
+    TreePortfolio,
+    tree_portfolio,
+)
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.lp import best_plan_within
-from counterplay.core.solvers.run import solve
 
 ME = "adaptive"
 STAKES = 20.0  # the budget, in largest losses of a hand
@@ -85,99 +77,11 @@ SURE = 0.5  # the weight from which on the opponent is called by a name
 ROUNDS = 5  # of EM
 UNIFORM_PRIOR = 2.0  # hands: the weight of uniform play in the third learnt model
 MORE = 0.05  # of the hands so far, until the program is solved again
-TRUST = 0.75  # p of the responses of a portfolio
-MOST_SLOTS, ENGINE = 3_000, "pcfr+"
-EQUILIBRIUM_ITERATIONS, ITERATIONS = 2_000, 150
+ITERATIONS = 150  # of an answer in a game of more than `MOST_SLOTS` slots
 LOWER = (1.0, 0.5, 0.25)  # parts of the trust that are tried where a response risks too much
 TINY = 1e-3  # part of a stake that is risked without counting on luck
 SPENT = 1.0  # part of a small bank that a hand may risk
 MOST_LIKELY, LEAST_TRUST = 3, 1e-3
-
-
-@dataclass(frozen=True)
-class TreePortfolio:
-    """Known players of a game with a tree, and the equilibrium to start from."""
-
-    game: Game = field(repr=False)
-    equilibrium: Strategy = field(repr=False)
-    known: Mapping[str, Strategy]
-    p: float = TRUST
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.known)
-
-    @cached_property
-    def members(self) -> dict[str, Response]:
-        """The restricted Nash response to each known player, in both seats."""
-        return {name: respond(self.game, one, p=self.p) for name, one in self.known.items()}
-
-    def __getitem__(self, name: str) -> Response:
-        self._check(name)
-        return self.members[name]
-
-    def without(self, *names: str) -> TreePortfolio:
-        """The portfolio without these players."""
-        for name in names:
-            self._check(name)
-        known = {name: one for name, one in self.known.items() if name not in names}
-        return TreePortfolio(self.game, self.equilibrium, known, self.p)
-
-    def _check(self, name: str) -> None:
-        if name not in self.known:
-            raise unknown("known player", name, self.names)
-
-
-def tree_portfolio(
-    game: Game | str,
-    known: Any = (UNIFORM,),
-    *,
-    equilibrium: Strategy | None = None,
-    p: float = TRUST,
-) -> TreePortfolio:
-    """Known players: strategies by name, or names and paths of players. `p`: the trust in each, of
-    the responses to them."""
-    game = as_game(game)
-    check_safe(game)
-    probability(p, "p")
-    for player in (0, 1):
-        if player not in game.form.owner:
-            raise BadParameter(f"{game.name}: {numbered(player)} never acts; there is no opponent")
-    if equilibrium is not None:
-        check_same_game(game, equilibrium)
-        if equilibrium.player is not None:
-            raise BadStrategy("equilibrium: give a strategy of both players")
-    given = known if isinstance(known, Mapping) else _named(known)
-    players = {str(name): as_strategy(game, one) for name, one in given.items()}
-    return TreePortfolio(game, equilibrium or tree_equilibrium(game), players, p)
-
-
-def _named(known: Any) -> dict[str, Any]:
-    """Players by the name of their file or folder, or by their word; objects by their place."""
-    alone = isinstance(known, str | Path) or not isinstance(known, Iterable)
-    named: dict[str, Any] = {}
-    for k, one in enumerate([known] if alone else known, 1):
-        word = str(one) if isinstance(one, str | Path) else f"player {k} of the portfolio"
-        name = Path(word).stem if Path(word).suffix else word
-        if named.setdefault(name, one) != one:
-            raise BadParameter(
-                f"two known players are called {shown(name)}; give them names, as {{'a': ..., "
-                f"'b': ...}}"
-            )
-    return named
-
-
-def tree_equilibrium(game: Game) -> Strategy:
-    """A central equilibrium by linear programs, or in large games an approximate one."""
-    key = "equilibrium of the adaptive player"
-    if key not in game.cache:
-        game.cache[key] = (
-            central_equilibrium(game)
-            if game.n_slots <= MOST_SLOTS
-            else solve(game, ENGINE, iterations=EQUILIBRIUM_ITERATIONS).strategy
-        )
-    strategy: Strategy = game.cache[key]
-    return strategy
 
 
 class TypePosterior:

@@ -24,8 +24,9 @@ from counterplay.core.forms.registry import as_game, load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.parallel.processes import never
-from counterplay.core.responses.adaptive import TreeAdaptive, TreePortfolio
+from counterplay.core.responses.adaptive import TreeAdaptive
 from counterplay.core.responses.standing import Standing
+from counterplay.core.responses.tree_portfolio import TreePortfolio
 from counterplay.poker.adaptive.bandit import GainEstimate
 from counterplay.poker.adaptive.belief import (
     PROBING,

@@ -29,8 +29,8 @@ from counterplay.core.games.players import UNIFORM, as_strategy
 from counterplay.core.match.play import play_match
 from counterplay.core.parallel.jobs import map_in_threads
 from counterplay.core.parallel.processes import cores
-from counterplay.core.responses.adaptive import TreePortfolio, tree_portfolio
 from counterplay.core.responses.respond import respond
+from counterplay.core.responses.tree_portfolio import TreePortfolio, tree_portfolio
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.adaptive.field import STRENGTHS, TYPES, type_name, type_strategy
@@ -193,8 +193,8 @@ def portfolio(
     game, or trained. `p`: Pconf; `iterations`: per seat. The results are cached in `folder`;
     `progress(share, what)` is called while they are computed.
 
-    Of a game with a tree, such as "kuhn", a `TreePortfolio` (`core/responses/adaptive.py`): the
-    known players, by default `uniform`, with their exact responses. Its options are `models`,
+    Of a game with a tree, such as "kuhn", a `TreePortfolio` (`core/responses/tree_portfolio.py`):
+    the known players, by default `uniform`, with their exact responses. Its options are `models`,
     `equilibrium` and `p`."""
     game = game if isinstance(game, Game) else load(game)
     if not game.can("bots"):
