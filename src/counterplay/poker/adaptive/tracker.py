@@ -271,7 +271,7 @@ class OpponentTracker:
         models, safe = [*self._models, model], self.portfolio.equilibrium.probabilities
         replied = [*(models[k].probabilities for k in likely), safe]
         mixture = np.append(shares, 1.0 - p_max)
-        temperature = TEMPERATURE + HAND_TEMPERATURE / np.sqrt(self.hands)
+        temperature = TEMPERATURE + HAND_TEMPERATURE / np.sqrt(max(self.hands, 1))
         reply = soft_reply(self.game, replied, mixture, safe, temperature)
         self.response = Strategy(self.game, reply)
         return model
