@@ -15,6 +15,7 @@ from support.rule_bots import rule_bot
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
+from counterplay.core.responses.evidence import Deviation
 from counterplay.poker.adaptive.bandit import ArmStatistics, choose
 from counterplay.poker.adaptive.belief import (
     EQUILIBRIUM,
@@ -33,7 +34,6 @@ from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.pooled import Deviation
 
 
 @cache

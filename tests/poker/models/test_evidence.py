@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.models.pooled import ALPHA, Evidence, half_width
+from counterplay.core.responses.evidence import ALPHA, Evidence, half_width
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
+from counterplay.core.responses.evidence import ALPHA, Deviation, half_width
 from counterplay.core.responses.standing import EQUILIBRIUM as EQUILIBRIUM
 from counterplay.core.responses.standing import LEARNT as LEARNT
 from counterplay.core.responses.standing import PROBING as PROBING
@@ -22,7 +23,7 @@ from counterplay.core.responses.standing import arm_text as arm_text
 from counterplay.poker.betting.betting import ACTIONS, STREETS, BettingTree
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.models.model import decision_kind
-from counterplay.poker.models.pooled import ALPHA, N_KINDS, Deviation, half_width
+from counterplay.poker.models.pooled import N_KINDS
 from counterplay.poker.models.predict import Predictor
 
 LEARNT_MODEL = "learnt model"  # among the hypotheses

@@ -1,7 +1,6 @@
 """Responses in both seats to a model of the opponent that changes during training.
 
-Whenever the model changes, earlier iterations are discounted by half. `TiltedResponse` tilts what
-the opponent resembles most by the evidence (`poker/models/pooled.py`). `ResponseLearner`, that of
+Whenever the model changes, earlier iterations are discounted by half. `ResponseLearner`, that of
 Figure 8, learns the model again from all hands, and trusts it by the number of observations.
 """
 
@@ -28,11 +27,7 @@ from counterplay.poker.models.observe import check_limit, observe
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
-TILTED_ENGINE = "mccfr-external"
-CHUNKS = 20  # between checks of the clock
 CHUNK_SECONDS = 0.2  # between two checks of `stop`
-TYPE_TRUST = 0.75  # in a known player who is certain
-FURTHER_ROUNDS = 3  # of EM from an earlier model
 QUICK_ITERATIONS = 20_000  # for each seat
 QUICK_HANDS = 200_000
 QUICK_TRUST = 0.75  # as in `respond`
@@ -43,43 +38,10 @@ def engines() -> tuple[str, ...]:
     return engines_of(ALGORITHM)
 
 
-class TwoSeatResponse:
-    """A data-biased response in both seats, initially to `model`."""
-
-    def __init__(
-        self, model: Strategy, engine: str, seed: int, options: dict[str, Any] | None = None
-    ) -> None:
-        self.game = model.game
-        self._solvers = [
-            ResponseSolver(
-                self.game, model, seat, 0.0, ALGORITHM.name, engine, (seed + seat) % 2**64, options
-            )
-            for seat in (0, 1)
-        ]
-
-    @property
-    def iterations(self) -> int:
-        return sum(solver.engine.iterations for solver in self._solvers)
-
-    def replace_model(self, model: Strategy, trust: np.ndarray) -> None:
-        """Replaces the model; `trust`: float64[n_infosets]."""
-        for solver in self._solvers:
-            solver.replace_model(model, trust)
-            solver.discount(DISCOUNT)
-
-    def step(self, iterations: int) -> None:
-        """Runs `iterations` in each seat."""
-        for solver in self._solvers:
-            solver.engine.step(iterations)
-
-    def strategy(self) -> Strategy:
-        one, two = (solver.strategy() for solver in self._solvers)
-        return one.replace(two, 1)
-
-
-class ResponseLearner(TwoSeatResponse):
-    """The response to a model that is learnt again from all hands. `p_max`: its largest trust;
-    `trust`: the function from observations to trust (`confidence`); `kind`: of the model."""
+class ResponseLearner:
+    """The data-biased response in both seats to a model that is learnt again from all hands.
+    `p_max`: its largest trust; `trust`: the function from observations to trust (`confidence`);
+    `kind`: of the model."""
 
     def __init__(
         self,
@@ -101,8 +63,33 @@ class ResponseLearner(TwoSeatResponse):
                 f"({', '.join(engines())}), not {engine!r}"
             )
         options = {"threads": threads} if threads > 1 else {}
-        super().__init__(Strategy.uniform(game), engine, int(check_seed(seed)), options)
+        self.game, seed, uniform = game, int(check_seed(seed)), Strategy.uniform(game)
+        self._solvers = [
+            ResponseSolver(
+                game, uniform, seat, 0.0, ALGORITHM.name, engine, (seed + seat) % 2**64, options
+            )
+            for seat in (0, 1)
+        ]
         self.p_max, self.trust, self.kind = p_max, trust, kind
+
+    @property
+    def iterations(self) -> int:
+        return sum(solver.engine.iterations for solver in self._solvers)
+
+    def replace_model(self, model: Strategy, trust: np.ndarray) -> None:
+        """Replaces the model; `trust`: float64[n_infosets]."""
+        for solver in self._solvers:
+            solver.replace_model(model, trust)
+            solver.discount(DISCOUNT)
+
+    def step(self, iterations: int) -> None:
+        """Runs `iterations` in each seat."""
+        for solver in self._solvers:
+            solver.engine.step(iterations)
+
+    def strategy(self) -> Strategy:
+        one, two = (solver.strategy() for solver in self._solvers)
+        return one.replace(two, 1)
 
     def learn(self, hands: list[HandRecord], opponent: str) -> None:
         """Learns a new model from all `hands`."""

@@ -27,6 +27,7 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import MOST_HANDS
 from counterplay.core.parallel.processes import never
 from counterplay.core.responses.changes import FALSE_ALARMS, ChangeDetector
+from counterplay.core.responses.evidence import Deviation, Evidence
 from counterplay.poker.adaptive.bandit import (
     ArmStatistics,
     GainEstimate,
@@ -54,13 +55,7 @@ from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.holdem.bucket_replies import soft_reply
 from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.observe import Observations, observe
-from counterplay.poker.models.pooled import (
-    N_KINDS,
-    ROUNDS,
-    Deviation,
-    Evidence,
-    pooled_model,
-)
+from counterplay.poker.models.pooled import N_KINDS, ROUNDS, pooled_model
 from counterplay.poker.models.predict import Predictor
 from counterplay.poker.models.quality import NORMAL_95
 

@@ -16,10 +16,6 @@ import numpy as np
 
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.responses.evidence import ALPHA as ALPHA
-from counterplay.core.responses.evidence import Deviation as Deviation
-from counterplay.core.responses.evidence import Evidence as Evidence
-from counterplay.core.responses.evidence import half_width as half_width
 from counterplay.poker.betting.betting import STREETS, BettingTree, nodes_and_buckets
 from counterplay.poker.models.model import by_action, by_slot
 from counterplay.poker.models.observe import Observations, infer_counts, node_features
