@@ -160,9 +160,8 @@ def train(given: argparse.Namespace) -> list[Path]:
         paths.append(given.out / f"{stem}-p{p:g}.npz")
         if paths[-1].exists():
             continue
-        found = compute_response(
-            parameters.with_p(p), Limits(seconds=given.seconds), started=started
-        )
+        seconds = given.seconds if started else given.first or given.seconds
+        found = compute_response(parameters.with_p(p), Limits(seconds=seconds), started=started)
         facts: dict[str, Any] = {"seconds": round(found.seconds, 1), "p": p}
         facts |= {"iterations": found.iterations, "seed": given.seed, "model": name}
         facts |= {"model_game": given.model_game, "algorithm": given.algorithm}
@@ -175,6 +174,7 @@ def train(given: argparse.Namespace) -> list[Path]:
 def command_of(given: argparse.Namespace) -> str:
     """The command that trains again."""
     asked = ["--ps", given.ps, "--seconds", f"{given.seconds:g}", "--game", given.game]
+    asked += [] if given.first is None else ["--first", f"{given.first:g}"]
     asked += [] if given.algorithm == RNR else ["--algorithm", given.algorithm]
     return shlex.join(["python", "-m", "benchmarks.real_frontier", *given.what, *asked])
 
@@ -190,12 +190,13 @@ def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Nu
     return won.mean, (won.interval[1] - won.interval[0]) / 2
 
 
-def risk_on_flops(strategy: cp.Strategy, flops: int, backend: str) -> Numbers:
-    """The risk in mb/g, mean of the seats."""
-    asked = [Payoff(seat, strategy) for seat in (0, 1)]
+def risks_on_flops(strategies: Sequence[cp.Strategy], flops: int, backend: str) -> list[Numbers]:
+    """The risks of strategies of one game in mb/g, mean of the seats, in one traversal."""
+    asked = [Payoff(seat, strategy) for strategy in strategies for seat in (0, 1)]
     options = {"backend": backend, "flops": flops, "seed": FLOPS_SEED}
-    total: Any = sum(strategy.game.evaluator.payoffs(asked, **options))
-    return MB * float(total), MB * float(total.error)
+    found: Any = strategies[0].game.evaluator.payoffs(asked, **options)
+    totals = [found[k] + found[k + 1] for k in range(0, len(found), 2)]
+    return [(MB * float(total), MB * float(total.error)) for total in totals]
 
 
 def sums_of_seats(all_: Sequence[Trained], risk: bool, backend: str) -> list[float]:
@@ -261,16 +262,19 @@ def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
             numbers["won"] = winnings(one.strategy, one.model, given.hands)
         if given.bot_hands and one.name in BOTS:
             numbers["bot"] = winnings(one.strategy, one.name, given.bot_hands)
-        if given.flops:
-            numbers["risk"] = risk_on_flops(one.strategy, given.flops, given.backend)
         if numbers:
             one.rows(files).add(one.key(given.flops or NO_FLOPS), **numbers)
         if given.without_trust is not None:
             one.rows(files).add(one.key("all"), risk=(exact_value(one.strategy), 0.0))
     by_game: dict[str, list[Trained]] = {}
-    for one in all_ if given.exact else ():
+    for one in all_:
         by_game.setdefault(one.strategy.game.name, []).append(one)
-    for alike in by_game.values():
+    for alike in by_game.values() if given.flops else ():
+        strategies = [one.strategy for one in alike]
+        risks = risks_on_flops(strategies, given.flops, given.backend)
+        for one, risk in zip(alike, risks, strict=True):
+            one.rows(files).add(one.key(given.flops), risk=risk)
+    for alike in by_game.values() if given.exact else ():
         for one, total in zip(alike, sums_of_seats(alike, True, given.backend), strict=True):
             one.rows(files).add(one.key("all"), risk=(MB * total, 0.0))
         if given.payoff == "exact":
@@ -287,6 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )  # fmt: skip
     parser.add_argument("--ps", help="trust in the model, separated by commas; trains")
     parser.add_argument("--seconds", type=float, default=120.0, help="of training for each p")
+    parser.add_argument("--first", type=float, help="the same for the first p, from the start")
     parser.add_argument("--algorithm", default=RNR, choices=FILES, help="that trains")
     parser.add_argument("--game", default=GAME, help="of the responder")
     parser.add_argument("--model-game", default=MODEL_GAME, help="of the model")

@@ -81,7 +81,9 @@ def ship(
         sha256=hashlib.sha256(content).hexdigest(),
     )
     files.write_bytes(path, content)
-    files.write_json(index, {LISTED: [asdict(one) for one in (*others, entry)]})
+    place = next((k for k, one in enumerate(listed) if one.name == about.name), len(others))
+    every = [*others[:place], entry, *others[place:]]
+    files.write_json(index, {LISTED: [asdict(one) for one in every]})
     read_index.cache_clear()
     return entry
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -18,19 +16,6 @@ from counterplay.poker.spots.positions import HoldemPosition
 from counterplay.poker.spots.ranges import holding_text
 from counterplay.poker.spots.view import node_reach
 from tests.reference.spots import NaiveSpot
-
-
-class NumpyDevice:
-    """A library of arrays that takes NumPy's for those of a device."""
-
-    cuda = SimpleNamespace(runtime=SimpleNamespace(memGetInfo=lambda: (10**9, 10**9)))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    @staticmethod
-    def asnumpy(array: Any) -> np.ndarray:
-        return np.array(array)
 
 
 def naive_game(game: Game) -> Game:

@@ -1,4 +1,4 @@
-"""The traversal by arrays, those of NumPy where there is no device, against the kernels."""
+"""The traversal of a device, which is emulated where there is none, against the kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.emulate import has_device
+from support.emulate import COMPILER, EmulatedDevice, has_device
 
 import counterplay as cp
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.games.locks import read_locks
-from counterplay.core.kernels.device import cupy
+from counterplay.core.kernels.device import Device
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
 from counterplay.poker.spots import device
@@ -21,9 +21,9 @@ from counterplay.poker.spots.engine import SpotRegrets, biased_form
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.layout import TwofoldLayout
 from counterplay.poker.spots.locks import locked_player
-from tests.support.spots import NumpyDevice
 
-LIBRARY = cupy() if has_device() else np
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+DEVICE: Any = Device if has_device() else EmulatedDevice
 RANGES = ("22+,AKs:0.5,KTo,T2s", "QQ+,JTs,T9o:0.3,AhKh")
 SPOTS: dict[str, dict[str, Any]] = {
     "river": {"board": "QsJh2c5d8s", "bets": "50,100"},
@@ -35,7 +35,7 @@ SPOTS: dict[str, dict[str, Any]] = {
 def engines(layout: Any, form: Any = None, locked: int = -1, precision: str = "double") -> Any:
     compute = ComputeOptions(precision=precision)
     ours = SpotRegrets(layout, DISCOUNTED, compute, form, locked)
-    return ours, DeviceSpotRegrets(layout, DISCOUNTED, compute, form, locked, library=LIBRARY)
+    return ours, DeviceSpotRegrets(layout, DISCOUNTED, compute, form, locked, device=DEVICE())
 
 
 def one_iteration(ours: Any, theirs: Any) -> None:
@@ -85,8 +85,7 @@ def test_a_solver_runs_there_is_saved_and_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Up to rounding it finds what the kernels find; a resumed run has the bits of a whole one."""
-    if LIBRARY is np:
-        monkeypatch.setattr(device, "cupy", NumpyDevice)
+    monkeypatch.setattr(device, "Device", DEVICE)
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
     whole = cp.solve(game, backend="cuda", iterations=9)
     cp.solve(game, backend="cuda", iterations=4, folder=tmp_path / "run")
@@ -102,7 +101,7 @@ def test_a_solver_runs_there_is_saved_and_resumed(
 
 def test_what_cannot_be_is_refused() -> None:
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
-    if LIBRARY is np:
+    if not has_device():
         with pytest.raises(CounterplayError, match="backend=cpu"):
             cp.solve(game, backend="cuda", iterations=1)
     with pytest.raises(CounterplayError, match="leave out threads"):

@@ -1,277 +1,283 @@
-"""The traversal of `kernels.py` by arrays of a device: every operation is for all boards of a
-street at once, [boards, holdings], with one array for each node of the betting.
-
-Folds are products with the matrix of holdings that can meet. Showdowns are differences of prefix
-sums over the other player's holdings by strength, and over those with each card. The order of sums
-differs from that of the kernels, so results agree up to rounding. Operations are launched one by
-one: what that costs is worth it where there are many boards and holdings.
+"""The traversal of `kernels.py` on a device: every kernel is for many nodes of a street and all of
+its boards at once (`cuda_source.py`), and the kernels of a traversal are recorded and launched
+together. The order of sums differs from that of the processors, so results agree up to rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.kernels.device import cupy
+from counterplay.core.kernels.device import Device
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import CFRVariant
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.spots import columns as column
 from counterplay.poker.spots.betting import DECISION, FOLD, ONWARD
+from counterplay.poker.spots.cuda_source import GROUP, spot_source
 from counterplay.poker.spots.decisions import SpotForm
 from counterplay.poker.spots.engine import SpotRegrets, SpotTraversal
-from counterplay.poker.spots.kernels import BEST, LEARN, Tables
+from counterplay.poker.spots.kernels import LEARN, Tables
 from counterplay.poker.spots.layout import SpotLayout
 from counterplay.poker.spots.showdowns import HOLDING, RANK
 
-ROOM = 1.2  # factor on the memory of a device
+KERNELS = ("descend", "deal", "ends", "gather", "back_up")
+THREADS = 128  # in a block
+MOST_NODES = 65_535  # of one kernel
+ROOM = 1.1  # factor on the memory of a device
 
 
-class _Dealt(NamedTuple):
-    """From the b boards of a street to the n boards of the next one; h holdings of a player."""
+class _Street(NamedTuple):
+    """One street on the device; its nodes, by what is computed together. Lists are int32."""
 
-    parent: Any  # int[n]: the board before
-    live: list[Any]  # of each player: [n, h], 0 for holdings with the last card, else 1
-    source: list[Any]  # of each player: int[b, 52, h]: where its values on the next boards are, n h
-    chance: float
-
-
-class _Showdown(NamedTuple):
-    """A player's showdowns on r rivers; h own holdings, m of the other player, k with one card."""
-
-    order: Any  # int[r, m]: the other's holdings, weakest first
-    by_card: Any  # int[r, 52, k]: those with each card, weakest first; m where there are fewer
-    weaker: Any  # int[r, h]: how many are weaker
-    not_stronger: Any  # int[r, h]
-    with_card: Any  # int[2, 2, r, h]: the same two numbers, by card, in [52 (k + 1)]
-    every: Any  # int[2, h]: all with that card
-    live: Any  # [r, h]: 0 for holdings with a card of the board
+    boards: int
+    decisions: list[tuple[Any, Any]]  # of each player, by distance from the street's start
+    heights: list[Any]  # all decisions, by distance from what follows
+    folds: Any  # in groups
+    showdowns: Any
+    onward: Any
+    #: Of each board: the one before, and the card that was dealt.
+    parent: Any
+    card: Any
+    #: [boards, 52]: the next board after each card, or -1, and the suit permutation that maps it.
+    next_board: Any
+    suits: Any
+    left: int  # next cards, given both holdings
 
 
 class SpotDeviceTraversal(SpotTraversal):
-    """`library`: CuPy, or NumPy in tests."""
+    """The buffers of one spot on a device, in one precision."""
 
     def __init__(
-        self, layout: SpotLayout, precision: str, form: SpotForm | None, library: Any
+        self, layout: SpotLayout, precision: str, form: SpotForm | None, device: Device
     ) -> None:
         super().__init__(layout, precision, 1, form)
-        self.xp, put = library, library.asarray
-        sides = [side.kernel.cards for side in layout.sides]
-        shares = (sides[0][:, None, :2, None] == sides[1][None, :, None, :2]).any(axis=(2, 3))
-        meet = (~shares).astype(self.dtype)
-        self._meet = [put(meet.T.copy()), put(meet)]  # from the other's holdings to the player's
-        self._dealt = [self._deal(level) for level in range(len(layout.boards.first) - 2)]
-        self._showdown = [self._ranks(player) for player in (0, 1)]
-        self._floors = [put(form.floor) for form in self.forms]
-        self.set_weights(1.0, 1.0, 1.0)
+        self.device, put = device, device.put
+        rows, place = _rows(layout)
+        with device.stream:
+            kernel = device.compile(spot_source("double" if precision == "double" else "float"))
+            self._kernel = {name: kernel(name) for name in KERNELS}
+            self._row = [put(rows[:, player].astype(np.int32)) for player in (0, 1)]
+            self._place = put(place.astype(np.int32))
+            self._nodes = [put(form.nodes) for form in self.forms]
+            self._floor = [put(_or_one(form.floor)) for form in self.forms]
+            self._payoff = [put(self.forms[0].payoff[:, player]) for player in (0, 1)]
+            self._number = device.zeros((3,), self.dtype)
+            self._cards = [put(side.kernel.cards[:, :2].astype(np.int32)) for side in layout.sides]
+            self._image = [put(side.kernel.image.astype(np.int32)) for side in layout.sides]
+            self._rank = [put(_ranks(side.kernel.ranked)) for side in layout.sides]
+            self._streets = [self._street(level) for level in range(len(layout.boards.first) - 1)]
+            self._reach, self._value = (
+                [device.zeros((size,), self.dtype) for size in sizes] for sizes in _sizes(layout)
+            )
+            self._weights = [put(side.weight.astype(self.dtype)) for side in layout.sides]
+        self._recorded: dict[tuple[int, bool], Callable[[], None]] = {}
 
     def set_weights(self, *weights: float) -> None:
-        self.weights = [self.dtype(weight) for weight in weights]
+        with self.device.stream:
+            self._number[...] = self.device.put(np.array(weights, self.dtype))
 
     def new_tables(self, player: int) -> Tables:
         """Tables of zeros on the device."""
         n = self.layout.n_slots[player]
-        return Tables(self.xp.zeros(n, self.dtype), self.xp.zeros(n, self.dtype))
+        with self.device.stream:
+            return Tables(*(self.device.zeros((n,), self.dtype) for _ in range(2)))
 
-    def _deal(self, level: int) -> _Dealt:
-        boards, put = self.layout.boards, self.xp.asarray
+    def _street(self, level: int) -> _Street:
+        tree, boards, put = self.layout.tree, self.layout.boards, self.device.put
+        here = np.flatnonzero(tree.street == level)
+        decisions, depths, heights = _depths(self.layout, here)
         low, high = int(boards.first[level]), int(boards.first[level + 1])
-        columns, n = boards.columns[low:high], int(boards.first[level + 2]) - high
-        parent = np.repeat(np.arange(high - low), columns[:, column.END] - columns[:, column.FIRST])
-        cards = boards.columns[high : high + n, column.CARD]
-        live, source = [], []
-        child, suits = (columns[:, at : at + N_CARDS] for at in (column.NEXT_CARD, column.SUITS))
-        for side in self.layout.sides:
-            held, many = side.kernel.cards[:, :2], len(side.holding)
-            live.append(put((held[None] != cards[:, None, None]).all(axis=2).astype(self.dtype)))
-            where = (child - high)[:, :, None] * many + side.kernel.image[np.maximum(suits, 0)]
-            has = (held[None] == np.arange(N_CARDS)[:, None, None]).any(axis=2)
-            where[(child < 0)[:, :, None] | has[None]] = n * many
-            source.append(put(where))
-        return _Dealt(put(parent), live, source, 1.0 / float(columns[0, column.LEFT]))
+        columns = boards.columns[low:high]
+        dealt = columns[:, column.NEXT_CARD : column.NEXT_CARD + N_CARDS]
+        parent = np.zeros(high - low, dtype=np.int32)
+        if level > 0:
+            above = boards.columns[int(boards.first[level - 1]) : low]
+            parent = np.repeat(np.arange(len(above)), above[:, column.END] - above[:, column.FIRST])
 
-    def _ranks(self, player: int) -> _Showdown:
-        own, other = (self.layout.sides[k].kernel for k in (player, 1 - player))
-        ours, theirs = own.ranked[:, :, :-1], other.ranked[:, :, :-1].astype(np.int64)
-        rivers, m = theirs.shape[0], theirs.shape[2]
-        rank = np.empty((rivers, len(own.cards)), dtype=np.int64)
-        np.put_along_axis(rank, ours[:, HOLDING].astype(np.int64), ours[:, RANK], axis=1)
-        counts = [
-            np.stack([np.searchsorted(theirs[r, RANK], rank[r], side) for r in range(rivers)])
-            for side in ("left", "right")
-        ]
-        place = np.argsort(theirs[:, HOLDING], axis=1)
-        holders = [np.flatnonzero((other.cards[:, :2] == c).any(axis=1)) for c in range(N_CARDS)]
-        k = max(map(len, holders))
-        by_card = np.full((rivers, N_CARDS, k), m, dtype=np.int64)
-        with_card = np.empty((2, 2, rivers, len(own.cards)), dtype=np.int64)
-        for c, held in enumerate(holders):
-            by_card[:, c, : len(held)] = held[np.argsort(place[:, held], axis=1)]
-            before = np.zeros((rivers, m + 1), dtype=np.int64)
-            mine = (other.cards[:, :2] == c).any(axis=1)[theirs[:, HOLDING]]
-            np.cumsum(mine, axis=1, out=before[:, 1:])
-            for j in (0, 1):
-                hands = np.flatnonzero(own.cards[:, j] == c)
-                for which, count in enumerate(counts):
-                    found = np.take_along_axis(before, count[:, hands], axis=1)
-                    with_card[which, j][:, hands] = c * (k + 1) + found
-        alive = np.arange(len(own.cards)) < own.ranked[:, HOLDING, -1:]
-        live = np.empty(rank.shape, dtype=self.dtype)
-        np.put_along_axis(live, ours[:, HOLDING].astype(np.int64), alive.astype(self.dtype), axis=1)
-        every = own.cards[:, :2].T * (k + 1) + k
-        arrays = (theirs[:, HOLDING], by_card, *counts, with_card, every, live)
-        return _Showdown(*(self.xp.asarray(array) for array in arrays))
+        def numbers(nodes: Any) -> Any:
+            return put(np.asarray(nodes, dtype=np.int32))
+
+        def groups(nodes: np.ndarray) -> Any:
+            return numbers(np.pad(nodes, (0, -len(nodes) % GROUP), "edge") if len(nodes) else nodes)
+
+        kind, player = tree.kind[here], tree.player[decisions]
+        ends = here[(kind != DECISION) & (kind != ONWARD)]
+        return _Street(
+            high - low,
+            [
+                tuple(numbers(decisions[(depths == d) & (player == p)]) for p in (0, 1))
+                for d in range(int(depths.max(initial=-1)) + 1)
+            ],
+            [numbers(decisions[heights == d]) for d in range(1, int(heights.max(initial=0)) + 1)],
+            groups(ends[tree.kind[ends] == FOLD]),
+            groups(ends[tree.kind[ends] != FOLD]),
+            numbers(here[kind == ONWARD]),
+            numbers(parent),
+            numbers(columns[:, column.CARD]),
+            numbers(np.where(dealt >= 0, dealt - high, -1)),
+            numbers(columns[:, column.SUITS : column.SUITS + N_CARDS]),
+            max(1, int(columns[0, column.LEFT])),
+        )  # fmt: skip
 
     def run(
         self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool = False,
         reach: Any = None,
     ) -> Any:  # fmt: skip
+        """As on processors. What is learnt stays on the device: no values are returned."""
         other = self.layout.sides[1 - player]
-        weights = self.xp.asarray((other.weight if reach is None else reach).astype(self.dtype))
-        step = _Step(self, player, tables, mode, locked)
-        values = step.visit(0, self._end, 0, weights[None])[0]
-        return values if self.xp is np else self.xp.asnumpy(values)
-
-
-class _Step:
-    """One traversal."""
-
-    def __init__(
-        self, on: SpotDeviceTraversal, player: int, tables: tuple[Tables, Tables], mode: int,
-        locked: bool,
-    ) -> None:  # fmt: skip
-        self.on, self.xp, self.player, self.tables, self.mode = on, on.xp, player, tables, mode
-        self.form, self.floors = on.forms[locked], on._floors[locked]
-        self.nodes = self.form.nodes.tolist()
-
-    def _view(
-        self, table: Any, node: list[int], player: int, boards: int, begins: int = column.BASE
-    ) -> Any:
-        """[boards, actions, holdings]: a node's part of a table."""
-        low = node[begins]
-        shape = boards, node[column.ACTIONS], len(self.on.layout.sides[player].holding)
-        return table[low : low + boards * node[column.SIZE]].reshape(shape)
-
-    def _policy(self, source: Any, floor: Any) -> Any:
-        share = self.xp.maximum(source, 0)
-        total = share.sum(axis=1, keepdims=True)
-        some = total > 0
-        share = self.xp.where(some, share / self.xp.where(some, total, 1), 1 / source.shape[1])
-        return self._bound(share.astype(source.dtype), floor)
-
-    def _bound(self, share: Any, floor: Any) -> Any:
-        """Probabilities as the floor of a locked node demands."""
-        if floor is None:
-            return share
-        free = self.xp.maximum(1 - floor.sum(axis=1, keepdims=True), 0)
-        return (floor + free * share).astype(share.dtype)
-
-    def _floor(self, node: list[int], player: int, boards: int) -> Any:
-        if node[column.FLOOR] < 0:
-            return None
-        return self._view(self.floors, node, player, boards, column.FLOOR)
-
-    def visit(self, first: int, end: int, level: int, reach: Any) -> Any:
-        """[boards, holdings]: the player's values of a segment, from the other's reach."""
-        me, them, nodes, boards = self.player, 1 - self.player, self.nodes, len(reach)
-        others, rows = self.tables[them], {0: reach}
-        for k in range(first, end):
-            node = nodes[k]
-            if node[column.KIND] != DECISION or node[column.PLAYER] != them:
-                continue
-            policy = self._policy(
-                self._view(others.source, node, them, boards), self._floor(node, them, boards)
+        many = len(other.holding)
+        with self.device.stream:
+            weights = (
+                self._weights[1 - player]
+                if reach is None
+                else self.device.put(np.asarray(reach, self.dtype))
             )
-            after = rows[node[column.SEQUENCE + them]][:, None] * policy
-            for a in range(node[column.ACTIONS]):
-                rows[nodes[node[column.CHILD] + a][column.SEQUENCE + them]] = after[:, a]
-            if self.mode == LEARN:
-                self._view(others.strategy_sum, node, them, boards)[:] += self.on.weights[0] * after
-        values = self._ends(first, end, level, rows)
-        for k in reversed(range(first, end)):
-            node = nodes[k]
-            if node[column.KIND] == ONWARD:
-                values[k] = self._onward(node, level, rows[node[column.SEQUENCE + them]])
-            elif node[column.KIND] == DECISION:
-                below = [values.pop(node[column.CHILD] + a) for a in range(node[column.ACTIONS])]
-                below = self.xp.stack(below, axis=1)
-                values[k] = below.sum(axis=1)
-                if node[column.PLAYER] == me:
-                    values[k] = self._own(node, below)
-        return values[first]
+            self._reach[0][:many] = weights
+            if mode == LEARN:
+                self._recorded_traversal(player, tables, locked)()
+                return None
+            self._traverse(player, tables, mode, locked)
+            own = len(self.layout.sides[player].holding)
+            return np.array(self.device.get(self._value[0][:own]))
 
-    def _own(self, node: list[int], below: Any) -> Any:
-        """The value of one of the player's nodes, which is updated."""
-        xp, me, boards = self.xp, self.player, len(below)
-        floor, table = self._floor(node, me, boards), self.tables[me].source
-        source: Any = self._view(table, node, me, boards) if len(table) else None
-        if self.mode == BEST:
-            best = below.argmax(axis=1)[:, None] == xp.arange(below.shape[1])[None, :, None]
-            if source is not None:
-                source[:] = best
-            policy = self._bound(best.astype(below.dtype), floor)
-        else:
-            policy = self._policy(source, floor)
-        value = (policy * below).sum(axis=1)
-        if self.mode == LEARN:
-            mean = value
-            if floor is not None:
-                free = 1 - floor.sum(axis=1)
-                least = (value - (floor * below).sum(axis=1)) / xp.where(free > 0, free, 1)
-                mean = xp.where(free > 0, least, value)
-            regret = source + (below - mean[:, None])
-            source[:] = regret * xp.where(regret > 0, *self.on.weights[1:])
-        return value
+    def _recorded_traversal(
+        self, player: int, tables: tuple[Tables, Tables], locked: bool
+    ) -> Callable[[], None]:
+        """What updates these tables, which stay where they are."""
+        if (player, locked) not in self._recorded:
+            self._recorded[player, locked] = self.device.record(
+                lambda: self._traverse(player, tables, LEARN, locked)
+            )
+        return self._recorded[player, locked]
 
-    def _onward(self, node: list[int], level: int, reach: Any) -> Any:
-        dealt = self.on._dealt[level]
-        reach = reach[dealt.parent] * dealt.live[1 - self.player]
-        below = self.visit(node[column.NEXT], node[column.NEXT_END], level + 1, reach).ravel()
-        below = self.xp.concatenate([below, self.xp.zeros(1, below.dtype)])
-        return dealt.chance * below[dealt.source[self.player]].sum(axis=1)
+    def _traverse(
+        self, player: int, tables: tuple[Tables, Tables], mode: int, locked: bool
+    ) -> None:
+        last = len(self._streets) - 1
+        for level in range(last + 1):
+            self._down(level, player, tables[1 - player], mode, locked)
+        for level in range(last, -1, -1):
+            self._up(level, player, tables[player], mode, locked)
 
-    def _ends(self, first: int, end: int, level: int, rows: dict[int, Any]) -> dict[int, Any]:
-        """The values of folds and showdowns of a segment, all at once."""
-        xp, me, values = self.xp, self.player, dict[int, Any]()
-        sequence, payoff = column.SEQUENCE + 1 - me, self.form.payoff
-        ends = [
-            k for k in range(first, end) if self.nodes[k][column.KIND] not in (DECISION, ONWARD)
-        ]
-        if not ends:
-            return values
-        reach = xp.stack([rows[self.nodes[k][sequence]] for k in ends])
-        met = reach @ self.on._meet[me]
-        shown = [n for n, k in enumerate(ends) if self.nodes[k][column.KIND] != FOLD]
-        for n, k in enumerate(ends):
-            values[k] = float(payoff[k, me, 1]) * met[n]  # the same three numbers at a fold
-        if shown:
-            weaker, stronger = self._shown(xp.stack([reach[n] for n in shown]))
-            for at, n in enumerate(shown):
-                lose, split, win = (float(x) for x in payoff[ends[n], me])
-                won, lost = (win - split) * weaker[at], (lose - split) * stronger[at]
-                values[ends[n]] = values[ends[n]] + won + lost
-        return values
+    def _launch(self, name: str, nodes: Any, threads: int, *arguments: Any, each: int = 1) -> None:
+        """A kernel for nodes of a list, `each` of them in one row of threads."""
+        for low in range(0, len(nodes), MOST_NODES * each):
+            part = nodes[low : low + MOST_NODES * each]
+            grid = (-(-threads // THREADS), len(part) // each, 1)
+            self._kernel[name](grid, (THREADS,), tuple(
+                part if one is LIST else np.int32(one) if isinstance(one, int) else one
+                for one in arguments
+            ))  # fmt: skip
 
-    def _shown(self, reach: Any) -> tuple[Any, Any]:
-        """[nodes, rivers, holdings] twice: the other's reach of weaker and of stronger holdings."""
-        xp, ranks = self.xp, self.on._showdown[self.player]
-        reach = reach.astype(np.float64)
-        n, rivers = reach.shape[:2]
-        at = xp.arange(rivers)[:, None]
-        before = xp.zeros((n, rivers, reach.shape[2] + 1))
-        before[:, :, 1:] = reach[:, at, ranks.order].cumsum(axis=2)
-        padded = xp.concatenate([reach, xp.zeros((n, rivers, 1))], axis=2)
-        by_card = xp.zeros((n, rivers, N_CARDS, ranks.by_card.shape[2] + 1))
-        by_card[..., 1:] = padded[:, at[:, :, None], ranks.by_card].cumsum(axis=3)
-        by_card = by_card.reshape(n, rivers, -1)
-        low, high = ranks.with_card
-        weaker = before[:, at, ranks.weaker] - by_card[:, at, low[0]] - by_card[:, at, low[1]]
-        stronger = before[:, :, -1:] - before[:, at, ranks.not_stronger]
-        for j in (0, 1):
-            stronger = stronger - by_card[:, :, ranks.every[j]] + by_card[:, at, high[j]]
-        return tuple((x * ranks.live).astype(self.on.dtype) for x in (weaker, stronger))
+    def _down(self, level: int, player: int, others: Tables, mode: int, locked: bool) -> None:
+        """The other player's reach on a street, and at the start of the next one."""
+        them, street = 1 - player, self._streets[level]
+        nodes, row, n = self._nodes[locked], self._row[them], len(self.layout.sides[them].holding)
+        for both in street.decisions:
+            self._launch(
+                "descend", both[them], street.boards * n, nodes, LIST, row, others.source,
+                self._floor[locked], self._number, int(mode == LEARN), street.boards, n,
+                others.strategy_sum, self._reach[level],
+            )  # fmt: skip
+        if level + 1 < len(self._streets):
+            after = self._streets[level + 1]
+            self._launch(
+                "deal", street.onward, after.boards * n, nodes, LIST, row, after.parent,
+                after.card, self._cards[them], self._reach[level], street.boards, after.boards, n,
+                self._reach[level + 1],
+            )  # fmt: skip
+
+    def _up(self, level: int, player: int, own: Tables, mode: int, locked: bool) -> None:
+        """The player's values on a street, from those of the next one."""
+        them, street, nodes = 1 - player, self._streets[level], self._nodes[locked]
+        n, m = (len(self.layout.sides[k].holding) for k in (player, them))
+        threads, value = street.boards * n, self._value[level]
+        for shown, list_ in ((0, street.folds), (1, street.showdowns)):
+            self._launch(
+                "ends", list_, threads, LIST, self._place, self._row[them], self._payoff[player],
+                self._rank[player], self._rank[them], self._cards[player], self._cards[them],
+                self._reach[level], shown, street.boards, n, m, value, each=GROUP,
+            )  # fmt: skip
+        if level + 1 < len(self._streets):
+            after = self._streets[level + 1]
+            self._launch(
+                "gather", street.onward, threads, nodes, LIST, self._place, street.next_board,
+                street.suits, self._image[player], self._cards[player], self._value[level + 1],
+                after.boards, street.left, street.boards, n, value,
+            )  # fmt: skip
+        recorded = len(own.source) > 0
+        for list_ in street.heights:
+            self._launch(
+                "back_up", list_, threads, nodes, LIST, self._place, self._floor[locked],
+                self._number, player, mode, int(recorded), street.boards, n,
+                own.source if recorded else self._number, value,
+            )  # fmt: skip
+
+
+LIST = object()  # an argument: the nodes of a launch
+
+
+def _rows(layout: SpotLayout) -> tuple[np.ndarray, np.ndarray]:
+    """Int[n, 2]: each node's row of each player's reach among those of its street, one for each of
+    the player's action sequences in a segment; int[n]: its place among the nodes of its street."""
+    tree = layout.tree
+    street = tree.street[tree.first_node[:-1]]  # of each segment
+    segment = np.repeat(np.arange(len(street)), np.diff(tree.first_node))
+    before, place = np.zeros_like(tree.n_sequences), np.zeros(len(segment), dtype=np.int64)
+    for level in range(int(street.max()) + 1):
+        here = street == level
+        counts = tree.n_sequences[here]
+        before[here] = np.cumsum(counts, axis=0) - counts
+        nodes = np.flatnonzero(tree.street == level)
+        place[nodes] = np.arange(len(nodes))
+    return before[segment] + tree.sequence, place
+
+
+def _sizes(layout: SpotLayout) -> tuple[list[int], list[int]]:
+    """Numbers of reach and of values on each street."""
+    tree, boards = layout.tree, np.diff(layout.boards.first)
+    street = tree.street[tree.first_node[:-1]]
+    holdings = [len(side.holding) for side in layout.sides]
+    reach, value = [], []
+    for level, many in enumerate(boards.tolist()):
+        rows = tree.n_sequences[street == level].sum(axis=0).tolist()
+        reach.append(many * max(row * n for row, n in zip(rows, holdings, strict=True)))
+        value.append(many * int((tree.street == level).sum()) * max(holdings))
+    return reach, value
+
+
+def _depths(layout: SpotLayout, here: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The decisions among the nodes of a street, how many come before each of them in its segment,
+    and the most that can follow there, counting itself."""
+    tree = layout.tree
+    depth, height = np.zeros(len(tree.kind), np.int64), np.zeros(len(tree.kind), np.int64)
+    decisions = here[tree.kind[here] == DECISION]
+    for k in decisions.tolist():  # parents come first
+        depth[k] = depth[tree.parent[k]] + 1 if tree.parent[k] >= 0 else 0
+    for k in decisions[::-1].tolist():
+        low = int(tree.first_child[k])
+        height[k] = 1 + int(height[low : low + int(tree.n_actions[k])].max())
+    return decisions, depth[decisions], height[decisions]
+
+
+def _ranks(ranked: np.ndarray) -> np.ndarray:
+    """Int32[rivers, holdings]: the rank of each holding's strength on each river, -1 for those
+    that share a card with it."""
+    rivers, _, wide = ranked.shape
+    alive = np.arange(wide - 1) < ranked[:, HOLDING, -1:]
+    rank = np.empty((rivers, wide - 1), dtype=np.int32)
+    values = np.where(alive, ranked[:, RANK, :-1], -1).astype(np.int32)
+    np.put_along_axis(rank, ranked[:, HOLDING, :-1].astype(np.int64), values, axis=1)
+    return rank
+
+
+def _or_one(array: np.ndarray) -> np.ndarray:
+    """An array that is not empty."""
+    return array if len(array) else np.zeros(1, array.dtype)
 
 
 class DeviceSpotRegrets(SpotRegrets):
@@ -279,40 +285,39 @@ class DeviceSpotRegrets(SpotRegrets):
 
     def __init__(
         self, layout: SpotLayout, variant: CFRVariant, compute: ComputeOptions,
-        form: SpotForm | None = None, locked: int = -1, library: Any = None,
+        form: SpotForm | None = None, locked: int = -1, device: Device | None = None,
     ) -> None:  # fmt: skip
         if compute.threads != 1:
             raise BadParameter("with backend=cuda the device does the work; leave out threads")
-        if library is None:
-            library = cupy()
-            free, _ = library.cuda.runtime.memGetInfo()
-            require_room(free, layout, compute.precision)
+        self._device = device or Device()
+        require_room(self._device.free_bytes(), layout, compute.precision)
         super().__init__(layout, variant, ComputeOptions(precision=compute.precision), form, locked)
-        self._traversal = device = SpotDeviceTraversal(layout, compute.precision, form, library)
-        self._working = (device.new_tables(0), device.new_tables(1))
-        self._fetched = True
+        traversal = SpotDeviceTraversal(layout, compute.precision, form, self._device)
+        self._traversal, self._fetched = traversal, True
+        self._working = (traversal.new_tables(0), traversal.new_tables(1))
 
     def changed(self) -> None:
-        self._copy(to_device=True)
+        with self._device.stream:
+            for here, there in self._pairs():
+                there[...] = self._device.put(here)
 
     def run(self, done: int, n: int) -> None:
         super().run(done, n)
+        self._device.wait()
         self._fetched = self._fetched and n == 0
 
     def _host_tables(self) -> tuple[Tables, Tables]:
         if not self._fetched:
-            self._copy(to_device=False)
+            with self._device.stream:
+                for here, there in self._pairs():
+                    here[:] = self._device.get(there)
+            self._fetched = True
         return self._tables
 
-    def _copy(self, to_device: bool) -> None:
-        xp = self._traversal.xp  # type: ignore[attr-defined]
-        for host, device in zip(self._tables, self._working, strict=True):
-            for here, there in zip(host, device, strict=True):
-                if to_device:
-                    there[:] = xp.asarray(here)
-                else:
-                    here[:] = there if xp is np else xp.asnumpy(there)
-        self._fetched = True
+    def _pairs(self) -> list[tuple[np.ndarray, Any]]:
+        """Each table, and where it is on the device."""
+        both = zip(self._tables, self._working, strict=True)
+        return [pair for here, there in both for pair in zip(here, there, strict=True)]
 
 
 def require_room(free: float, layout: SpotLayout, precision: str) -> None:
@@ -326,14 +331,10 @@ def require_room(free: float, layout: SpotLayout, precision: str) -> None:
 
 
 def device_bytes(layout: SpotLayout, precision: str) -> float:
-    """About the memory of a device that solving takes: the tables, the positions of holdings on all
-    boards, and the values of a segment with the sums of its showdowns."""
-    size, tree, boards = 8 if precision == "double" else 4, layout.tree, len(layout.boards.columns)
-    rivers, nodes = len(layout.sides[0].kernel.ranked), int(np.diff(tree.first_node).max())
-    needed = 2.0 * size * sum(layout.n_slots)
-    for side in layout.sides:
-        cards = side.kernel.cards[:, :2]
-        held = 1 + int(np.bincount(cards.ravel(), minlength=N_CARDS).max())
-        shown = rivers * (len(cards) + N_CARDS * held)
-        needed += 8.0 * (boards * N_CARDS * len(cards) + 6 * shown + 3 * nodes * shown)
-    return ROOM * needed
+    """About the memory of a device that solving takes: the tables, reach and values on all boards,
+    and where holdings and boards lead."""
+    size = 8 if precision == "double" else 4
+    numbers = 2 * sum(layout.n_slots) + sum(map(sum, _sizes(layout)))
+    places = 2 * N_CARDS * len(layout.boards.columns)
+    places += sum(side.kernel.image.size + side.kernel.ranked.size // 2 for side in layout.sides)
+    return ROOM * (size * numbers + 4.0 * places)
