@@ -25,7 +25,8 @@ from counterplay.poker.bots.shipped import (
 )
 from counterplay.poker.spots import device
 from counterplay.poker.vector.evaluation import BoardEvaluator
-from tests.support.spots import NumpyDevice, naive_game
+from tests.support.emulate import EmulatedDevice
+from tests.support.spots import naive_game
 from tools import device_session
 
 ROOT = Path(__file__).parent.parent
@@ -46,7 +47,7 @@ def test_spots_are_measured_on_a_device_and_by_all_processors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a tiny spot. One that is out of time is kept, and one that cannot be is said."""
-    monkeypatch.setattr(device, "cupy", NumpyDevice)
+    monkeypatch.setattr(device, "Device", EmulatedDevice)
     monkeypatch.setattr(spots, "PRECISION", "double")  # which other tests compile
     tiny = {"board": "QsJh2c5d8s", "pot": 20, "stacks": 40, "ranges": ("AA,KTs", "QQ"), "bets": 50}
     monkeypatch.setattr(spots, "SPOTS", {"turn": tiny | {"pot": 0}, "river": tiny})

@@ -111,14 +111,13 @@ def shipped_table() -> str:
             f"`{one.game}`",
             f"`{one.algorithm}`",
             f"{one.iterations:,}",
-            f"{one.mb_per_game:.1f}" + ("" if one.certified else f" ± {one.plus_minus:.1f}"),
-            one.measured,
+            f"{one.mb_per_game:.1f}",
             f"{(FOLDER / f'{one.name}.npz').stat().st_size / 1e6:.2f}",
             one.date,
         ]
         for one in cp.strategies()
     ]
-    header = ["name", "game", "algorithm", "iterations", "exploitability, mb/g", "measured"]
+    header = ["name", "game", "algorithm", "iterations", "exploitability, mb/g"]
     header += ["MB", "date"]
     return table(header, lines)
 

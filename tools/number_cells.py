@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 
 import number_tables
 from speed_tables import measured
@@ -30,6 +31,15 @@ def outermost(which: Callable[[list[float]], float], file: str, column: str, sho
     """The least or the largest number of a column."""
     entries = number_tables.rows(f"../benchmarks/{file}")
     return format(which([float(row[column]) for row in entries]), show)
+
+
+def gain(buckets: str, how: str) -> str:
+    """The median gain of threads in benchmarks/public_threads.csv."""
+    entries = number_tables.rows("../benchmarks/public_threads.csv")
+    gains = [
+        float(row["gain"]) for row in entries if (row["buckets"], row["how"]) == (buckets, how)
+    ]
+    return format(median(gains), ".1f")
 
 
 def certified(name: str) -> str:
@@ -78,5 +88,8 @@ CELLS: dict[str, Callable[[], str]] = {
         algorithm="mccfr-external",
     ),
     "packing": partial(_cluster, 1e-6, what="packing and adding, of one processor"),
+    "threads-10": partial(gain, "10", "together"),
+    "threads-100": partial(gain, "100", "together"),
+    "threads-100-apart": partial(gain, "100", "apart"),
     "goof7-memory": partial(measured, "peak memory of that"),
 }

@@ -1,13 +1,12 @@
 """Adds a strategy that `benchmarks/cfr_br.py` or `benchmarks/real_frontier.py` trained to those
 that come with the package, or replaces it:
 
-    python tools/ship_strategy.py NAME FILE.npz --summary TEXT --date 2026-11-18 [--estimated]
+    python tools/ship_strategy.py NAME FILE.npz --summary TEXT --date 2026-11-18
 
 Writes `poker/bots/strategies/NAME.npz` and its entry in `index.json`. Game, algorithm, iterations
 and command are those of the file; its exploitability is that of the row of
 `benchmarks/cfr_br.csv` or `real_frontier.csv` with the same probabilities that was measured on all
-flops. With `--estimated` it may be a row of `cfr_br.csv` from a sample of flops: the entry says so,
-and nobody is measured beside such a strategy.
+flops.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.bots.shipped import (
-    EXACT,
     FOLDER,
     INDEX,
     LISTED,
@@ -53,18 +51,13 @@ class Description:
     date: str
 
 
-def ship(
-    file: Path, about: Description, folder: Path = FOLDER, estimated: bool = False
-) -> ShippedStrategy:
+def ship(file: Path, about: Description, folder: Path = FOLDER) -> ShippedStrategy:
     """Writes both files."""
     if NAME.fullmatch(about.name) is None:
         raise BadParameter(f"a name has small letters, digits and hyphens, not {about.name!r}")
     path, index, content = folder / f"{about.name}.npz", folder / INDEX, file.read_bytes()
     strategy = read_quantised(file)
-    if estimated:
-        mb_per_game, plus_minus, flops = estimate(strategy)
-    else:
-        mb_per_game, plus_minus, flops = exact_value(strategy), 0.0, ALL
+    mb_per_game = exact_value(strategy)
     listed = read_index(index) if index.exists() else ()
     others = [one for one in listed if one.name != about.name]
     size = sum((folder / f"{one.name}.npz").stat().st_size for one in others) + len(content)
@@ -76,8 +69,6 @@ def ship(
         **{name: facts[name] for name in FROM_FILE},
         exploitability=round(mb_per_game / MB, DIGITS),
         mb_per_game=mb_per_game,
-        plus_minus=plus_minus,
-        measured=EXACT if flops == ALL else f"{flops} flops",
         sha256=hashlib.sha256(content).hexdigest(),
     )
     files.write_bytes(path, content)
@@ -98,17 +89,6 @@ def exact_value(strategy: cp.Strategy) -> float:
     raise BadParameter(f"no exact measurement of this strategy ({digest(strategy)}) is in {names}")
 
 
-def estimate(strategy: cp.Strategy) -> tuple[float, float, str]:
-    """The same from a sample of flops: the estimate of the narrowest interval, half of that, and
-    the number of flops."""
-    file = "cfr_br.csv"
-    rows = [row for row in _rows(file, strategy) if row["flops"] != ALL]
-    if not rows:
-        raise BadParameter(f"no measurement on flops of {digest(strategy)} is in {file}")
-    row = min(rows, key=lambda row: float(row["plus_minus"]))
-    return float(row["mb_per_game"]), float(row["plus_minus"]), row["flops"]
-
-
 def _rows(file: str, strategy: cp.Strategy) -> list[dict[str, str]]:
     """The measurements of these probabilities."""
     name = digest(strategy)
@@ -123,10 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("file", type=Path, help="as benchmarks/cfr_br.py --out writes it")
     for option in ("--summary", "--date"):
         parser.add_argument(option, required=True)
-    parser.add_argument("--estimated", action="store_true", help="a sample of flops will do")
     given = parser.parse_args(arguments)
     about = Description(given.name, given.summary, given.date)
-    print(ship(given.file, about, estimated=given.estimated))
+    print(ship(given.file, about))
 
 
 if __name__ == "__main__":

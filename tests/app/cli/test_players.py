@@ -120,15 +120,6 @@ def test_every_command_takes_a_shipped_strategy(command: str, quick: Path, tmp_p
         assert done.code == 0, done.stderr
 
 
-def test_an_estimated_exploitability_is_shown_with_its_interval(quick: Path) -> None:
-    (small,) = [one for one in cp.strategies() if one.name == "small"]
-    facts = json.loads(typed(quick, "evaluate", "small", "--json").stdout)
-    assert facts["exploitability_mbg"] == small.mb_per_game
-    assert facts["exploitability_mbg_within"] == small.plus_minus > 0.0
-    text = typed(quick, "evaluate", "small").stdout
-    assert "in mb/g, averaged over the seats, 95% within" in text
-
-
 def test_the_certified_exploitability_is_shown(quick: Path) -> None:
     for shipped in PREPARED:
         done = typed(quick, "evaluate", shipped.name, "--json")

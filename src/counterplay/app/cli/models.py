@@ -214,12 +214,12 @@ def prepare(
     For example: counterplay holdem prepare poki sparbot
     """
     from counterplay.poker.bots.registry import BOTS
-    from counterplay.poker.bots.shipped import certified_strategies
+    from counterplay.poker.bots.shipped import strategies
     from counterplay.poker.cards import strength
 
     if only_tables and players:
         raise BadParameter("--tables prepares no bot; leave out --tables or the bots")
-    safest = min(certified_strategies(), key=lambda one: one.exploitability).name
+    safest = min(strategies(), key=lambda one: one.exploitability).name
     names = list(BOTS) if players == ["all"] else players or [safest]
     specs = [] if only_tables else [BOTS.find(name) for name in names]
     use_ray(ray)

@@ -22,7 +22,7 @@ from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontie
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.result import Response as RobustResponse
 from counterplay.core.solvers.limits import payoff_range
-from counterplay.poker.bots.shipped import ShippedStrategy, certified_strategies
+from counterplay.poker.bots.shipped import ShippedStrategy, strategies
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
@@ -158,7 +158,7 @@ def certified_players(job: BackgroundJob, opponent: Any, title: str) -> Certifie
     program = isinstance(opponent, str)
     hands = PROGRAM_HANDS if program else HANDS
     won: list[tuple[ShippedStrategy, float, float]] = []
-    listed = sorted(certified_strategies(), key=lambda one: one.exploitability)
+    listed = sorted(strategies(), key=lambda one: one.exploitability)
     try:
         for k, one in enumerate(listed):
 
@@ -217,11 +217,7 @@ class CommittedFrontier:
 def _committed_facts(point: Any) -> dict[str, Any]:
     """One point; the shipped strategy that it is, if it is one."""
     certified = point.error == 0
-    shipped = (
-        one
-        for one in certified_strategies()
-        if certified and abs(one.mb_per_game - point.risk) < 0.1
-    )
+    shipped = (one for one in strategies() if certified and abs(one.mb_per_game - point.risk) < 0.1)
     name = next((one.name for one in shipped), None)
     return {
         "p": float(point.p),

@@ -84,9 +84,9 @@ def _load_in_background(api: Api) -> None:
     api.load()
     from counterplay.app.web.play.tables import preparation_key
     from counterplay.app.web.strategies import BOT, HOLDEM, default_bot
-    from counterplay.poker.bots.shipped import certified_strategies
+    from counterplay.poker.bots.shipped import strategies
 
-    if any(one.prepared for one in certified_strategies()):
+    if any(one.prepared for one in strategies()):
         opponent = BOT + default_bot()
         api.preparations.start(
             preparation_key(HOLDEM, opponent),

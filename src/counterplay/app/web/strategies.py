@@ -98,9 +98,9 @@ def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
 def default_bot() -> str:
     """The first opponent and the explorer's start: the least exploitable of the certified
     strategies whose tables are ready, or the first one, whose tables take seconds."""
-    from counterplay.poker.bots.shipped import certified_strategies
+    from counterplay.poker.bots.shipped import strategies
 
-    listed = certified_strategies()
+    listed = strategies()
     ready = [one for one in listed if one.prepared]
     return min(ready or listed[:1], key=lambda one: one.exploitability).name
 

@@ -8,7 +8,7 @@ import numpy as np
 from counterplay.core.forms.game import Game
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.betting.betting import LIMIT
-from counterplay.poker.bots.shipped import certified_strategies
+from counterplay.poker.bots.shipped import strategies
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.vector.evaluation import FLOPS, KnownPlayer, check_traversal
 from counterplay.poker.vector.flop_sums import cpu_hours
@@ -24,7 +24,7 @@ def known_player(game: Game, player: object) -> KnownPlayer | None:
     never the player itself."""
     if game.rules.tree.rules != LIMIT or not game.rules.abstraction.deck.full:
         return None
-    first, *_ = shipped = certified_strategies()
+    first, *_ = shipped = strategies()
     for one in sorted(shipped, key=lambda one: one.game != game.name):
         if one.game != game.name and one != first and not one.prepared:
             continue

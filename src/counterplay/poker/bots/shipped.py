@@ -1,5 +1,5 @@
 """Shipped strategies: trained players of hold'em that come with the package, each with its
-exploitability: certified, which is measured over every board, or estimated from a sample of flops.
+certified exploitability, which was measured over every board.
 
 `strategies/index.json` lists them, and `strategies/NAME.npz` holds the probabilities of one,
 quantised to whole steps, so that files are small: two planes, `fold` and `raise`, uint8, one number
@@ -35,7 +35,6 @@ FOLDER = Path(__file__).parent / "strategies"
 INDEX = "index.json"
 LISTED = "strategies"  # the field of the index
 NAME = re.compile(r"[a-z][a-z0-9-]*")
-EXACT = "exact"  # of a measurement over every board
 AGAIN = "install counterplay again"
 
 
@@ -51,8 +50,6 @@ class ShippedStrategy:
     iterations: int
     exploitability: float  # b1 + b2, in sb/h
     mb_per_game: float  # the same in mb/g, averaged over the seats
-    plus_minus: float  # half its 95% interval, in mb/g; 0 if exact
-    measured: str  # "exact": over every board; or the sample, as "12 flops"
     command: str  # that trained it
     date: str
     sha256: str  # of its file
@@ -61,21 +58,9 @@ class ShippedStrategy:
         return f"ShippedStrategy({self.name!r}, {self.game!r}, {self.risk})"
 
     @property
-    def certified(self) -> bool:
-        """Whether its exploitability was measured over every board."""
-        return self.measured == EXACT
-
-    @property
     def risk(self) -> str:
         """The exploitability, as text that says how it is known."""
-        if self.certified:
-            return f"{self.mb_per_game:.0f} mb/g, {self.measured}"
-        return f"{self.mb_per_game:.0f} ± {self.plus_minus:.0f} mb/g (95%), {self.how}"
-
-    @property
-    def how(self) -> str:
-        """How the exploitability is known."""
-        return "over every board" if self.certified else f"estimated from {self.measured}"
+        return f"{self.mb_per_game:.0f} mb/g, exact"
 
     @property
     def strategy(self) -> Strategy:
@@ -105,14 +90,9 @@ def strategies() -> tuple[ShippedStrategy, ...]:
     return read_index(FOLDER / INDEX)
 
 
-def certified_strategies() -> tuple[ShippedStrategy, ...]:
-    """The shipped strategies whose exploitability was measured over every board."""
-    return tuple(one for one in strategies() if one.certified)
-
-
 def least_exploitable(game: Game) -> Strategy | None:
-    """The least exploitable of the certified strategies for a game, if there is any."""
-    found = [one for one in certified_strategies() if one.game == game.name]
+    """The least exploitable of the shipped strategies for a game, if there is any."""
+    found = [one for one in strategies() if one.game == game.name]
     return min(found, key=lambda one: one.exploitability).on(game) if found else None
 
 

