@@ -35,7 +35,7 @@ HIDDEN, COPIES = ", hidden", ", 40 copies"  # that are asked too
 PAIRS = (
     ("noisy 5%", "safe"), ("noisy 5%", "sparbot"), ("noisy 5%" + HIDDEN, "safe"),
     ("noisy 5%" + HIDDEN, "sparbot"), ("noisy 5%" + HIDDEN + COPIES, "safe"),
-    ("noisy 5%" + HIDDEN + COPIES, "sparbot"), ("poki", "safe"),
+    ("noisy 5%" + HIDDEN + COPIES, "sparbot"), ("noisy 5%" + HIDDEN, "small"), ("poki", "safe"),
 )  # fmt: skip
 THEN, ILLEGAL = " then ", "illegal"  # one who answers no action, which is played as a call
 #: Players, hands of an exam.

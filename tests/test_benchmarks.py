@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, policy_network, real_frontier, spots
+from benchmarks import cfr_br, real_frontier, spots
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -27,7 +26,6 @@ from counterplay.poker.spots import device
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from tests.support.emulate import EmulatedDevice
 from tests.support.spots import naive_game
-from tools import device_session
 
 ROOT = Path(__file__).parent.parent
 
@@ -130,40 +128,6 @@ def test_a_number_of_iterations_gives_the_same_bits(
     assert facts["iterations"] == 2000
     packed = quantised(solved, facts["steps"])
     assert np.array_equal(read_quantised(path).probabilities, packed.probabilities)
-
-
-def test_the_calls_of_a_device_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each fits, its commands are read by their benchmarks, and what does not fit is left out."""
-    asked: list[str] = []
-    for module, name in ((cfr_br, "train"), (cfr_br, "measure_files"), (real_frontier, "measure")):
-        monkeypatch.setattr(module, name, lambda *_, name=name: asked.append(name))
-    monkeypatch.setattr(real_frontier, "train", lambda given: asked.append(given.algorithm))
-    monkeypatch.setattr(policy_network, "measured", lambda *_: ["network"])
-    monkeypatch.setattr(policy_network, "add_row", asked.extend)
-    monkeypatch.setattr(spots, "measure_all", lambda work, *_: asked.append(work[0][1]["backend"]))
-    for commands in device_session.CALLS.values():
-        assert sum(one.seconds for one in commands) <= device_session.SECONDS
-        for one in commands:
-            module, *words = shlex.split(one.words.replace("OUT", str(tmp_path)))
-            if module != "benchmarks.public_threads":
-                {
-                    "benchmarks.cfr_br": cfr_br,
-                    "benchmarks.policy_network": policy_network,
-                    "benchmarks.real_frontier": real_frontier,
-                    "benchmarks.spots": spots,
-                }[module].main(words)
-    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} == {*asked}
-    done: list[list[str]] = []
-    monkeypatch.setattr(
-        subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)
-    )
-    device_session.main(["ladder", "--out", str(tmp_path)])
-    assert len(done) == len(device_session.CALLS["ladder"])
-    with pytest.raises(SystemExit, match="2 of 3 commands were not done"):
-        device_session.main(["ladder", "--out", str(tmp_path), "--seconds", "150"])
-    assert "left out, 150 s are left" in capsys.readouterr().out
 
 
 def test_responses_are_trained_saved_and_measured(
