@@ -23,7 +23,7 @@ from support.small_holdem import (
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.exact import _gradient
-from counterplay.core.forms.restricted import data_biased_form, restricted_form
+from counterplay.core.forms.restricted import OtherModel, data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.sampling import SamplingTables
@@ -34,10 +34,12 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.public_sampling import (
     DTYPE,
     UNRESTRICTED,
+    form_counts,
+    other_model,
     restriction_of,
 )
-from counterplay.poker.vector.public_traversal import Iteration, traverse_board
-from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
+from counterplay.poker.vector.public_tree import streets_of, with_tilt
 from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
 
 
@@ -52,21 +54,35 @@ def _all_boards() -> list[tuple[int, ...]]:
     ]
 
 
-def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
+def _summed(
+    regret: np.ndarray, form: Any, game: cp.Game | None = None, tilt: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Regrets and strategy sums that all boards add, each traversed from the same regrets."""
-    game = walked_game(RIVER_BETS)
+    game = game or walked_game(RIVER_BETS)
     streets, counts = streets_of(game.rules.tree, DTYPE), game.rules.abstraction.counts
-    work, board = new_traversal_workspace(streets, counts, DTYPE), new_board(counts)
+    streets = tuple(with_tilt(street, tilt) for street in streets)
+    other = other_model(form)
+    model_counts = counts if other is None else form_counts(other.form)
+    board, model_board = new_board(counts), new_board(model_counts)
+    work = new_traversal_workspace(streets, tuple(map(max, counts, model_counts)), DTYPE, tilt)
     rows = InfosetRows(game.form.first_row, game.form.first)
+    model = ModelRows(rows, board)
+    if other is not None:
+        model = ModelRows(InfosetRows(other.form.first_row, other.form.first), model_board)
     chance = new_deal()._replace(deck=np.array(CARDS))
     regrets, sums = np.zeros(game.n_slots), np.zeros(game.n_slots)
     for cards in _all_boards():
         rest = [card for card in CARDS if card not in cards]
         chance.deck[:] = [*rest, *cards]
         fill_board(game.form.cards, chance, 4, board)
+        if other is not None:
+            fill_board(other.form.cards, chance, 4, model_board)
         tables = SamplingTables(regret.copy(), np.zeros(game.n_slots))
         traverse_board(
-            streets, board, Iteration(rows, tables, restriction_of(form), 1.0, 1.0), work
+            streets,
+            board,
+            Iteration(rows, tables, restriction_of(form), 1.0, 1.0, model),
+            work,
         )
         regrets += tables.regret - regret
         sums += tables.strategy_sum
@@ -99,12 +115,17 @@ def _regrets_on_tree(
     return found
 
 
-def _to_tree(slots: np.ndarray) -> np.ndarray:
-    """Returns numbers by slot of the vector-form game, by slot of the tree."""
-    tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS).form
+def _slots_on_tree(ranks: bool = False) -> np.ndarray:
+    """Returns the slot of the vector-form game for every slot of the tree."""
+    tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS, ranks).form
     counts = np.diff(tree.form.first)
     place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
-    return slots[np.repeat(form.first[rows_of(RIVER_BETS)], counts) + place]
+    return np.asarray(np.repeat(form.first[rows_of(RIVER_BETS, ranks)], counts) + place)
+
+
+def _to_tree(slots: np.ndarray) -> np.ndarray:
+    """Returns numbers by slot of the vector-form game, by slot of the tree."""
+    return slots[_slots_on_tree()]
 
 
 DEALS = 36 * 21 * 10 * 2  # holdings, flops and turns; one card is left for the river
@@ -130,7 +151,9 @@ def test_kuhn_and_leduc_by_the_code_of_holdem(name: str) -> None:
         board.global_bucket[:] = board.holding
         board.global_bucket[1] += dealt.number * n
         tables = SamplingTables(regret.copy(), np.zeros_like(regret))
-        iteration = Iteration(InfosetRows(first_row, first), tables, UNRESTRICTED, 1.0, 1.0)
+        rows = InfosetRows(first_row, first)
+        own = ModelRows(rows, board)
+        iteration = Iteration(rows, tables, UNRESTRICTED, 1.0, 1.0, own)
         traverse_board(four, board, iteration, work)
         regrets += tables.regret - regret
     slots = []
@@ -156,6 +179,50 @@ def test_all_boards_together_give_the_counterfactual_regrets() -> None:
     policy = _to_tree(_policy(game, regret))
     wanted = _regrets_on_tree(policy, policy)
     np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    ("tilt", "ranks"),
+    [
+        (0.25, False),
+        (0.25, True),
+        pytest.param(-0.6, False, marks=pytest.mark.slow),
+        pytest.param(-1.0, True, marks=pytest.mark.slow),
+        pytest.param(3.0, False, marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_won_counts_more(tilt: float, ranks: bool) -> None:
+    """Against the tree of a game with tilted payoffs, with holdings as buckets (valued by sequence)
+    and with few buckets (valued by bucket)."""
+    game, tree = walked_game(RIVER_BETS, ranks), tree_game(RIVER_BETS, tilt)
+    regret = np.random.default_rng(1).normal(size=game.n_slots)
+    found, _ = _summed(regret, game.form, game, tilt)
+    at = _slots_on_tree(ranks)
+    policy = _policy(game, regret)[at]
+    wanted = np.bincount(at, _regrets_on_tree(policy, policy, tree), game.n_slots)
+    np.testing.assert_allclose(found / DEALS, wanted, atol=3e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("tilt", [0.0, pytest.param(0.25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("restricted", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_model_of_other_buckets(restricted: int, tilt: float) -> None:
+    """The responder sees ranks, the model holdings: a mixture of both, by the coin."""
+    game, p, tree = walked_game(RIVER_BETS, True), 0.7, tree_game(RIVER_BETS, tilt)
+    regret = np.random.default_rng(2).normal(size=game.n_slots)
+    model = random_strategy(walked_game(RIVER_BETS), 3)
+    other = OtherModel(model.game.form, model.probabilities)
+    form = restricted_form(game.form, other, restricted, p)
+    found, _ = _summed(regret, form, game, tilt)
+    at = _slots_on_tree(True)
+    policy, fixed = _policy(game, regret)[at], on_tree(model, RIVER_BETS).probabilities
+    free = _regrets_on_tree(policy, policy, tree)
+    tied = policy.copy()
+    tied[tree.slots(restricted)] = fixed[tree.slots(restricted)]
+    against = _regrets_on_tree(policy, tied, tree)
+    each, responder = free.copy(), tree.slots(1 - restricted)
+    each[responder] = (1 - p) * free[responder] + p * against[responder]
+    wanted = np.bincount(at, each, game.n_slots)
+    np.testing.assert_allclose(found / DEALS, wanted, atol=3e-6 * np.abs(wanted).max())
 
 
 @pytest.mark.slow
@@ -216,10 +283,11 @@ def test_values_by_bucket_are_those_by_sequence() -> None:
             restriction = restriction._replace(
                 restricted=0, per_hand=True, fixed=np.zeros(game.n_slots)
             )
+        own = ModelRows(rows, worker.workspace.board)
         traverse_board(
             solver._streets,
             worker.workspace.board,
-            Iteration(rows, tables, restriction, 1.0, 1.0),
+            Iteration(rows, tables, restriction, 1.0, 1.0, own),
             worker.workspace.work,
         )
         found.append(tables.regret - regret)

@@ -28,7 +28,7 @@ from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.holding_classes import deal_boards, new_boards, new_dealer
 from counterplay.poker.vector.public_sampling import DTYPE, restriction_of
-from counterplay.poker.vector.public_traversal import Iteration, traverse_board
+from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
 
@@ -70,7 +70,8 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Sampl
         for k in range(batch):
             deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
             here = SamplingTables(before.copy(), tables.strategy_sum)
-            iteration = Iteration(rows, here, restriction_of(form), scale, float(t))
+            own_rows = ModelRows(rows, dealer.board)
+            iteration = Iteration(rows, here, restriction_of(form), scale, float(t), own_rows)
             traverse_board(streets, dealer.board, iteration, work)
             learnt += here.regret - before
         tables.regret[:] = before + learnt
