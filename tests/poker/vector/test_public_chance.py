@@ -34,13 +34,12 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.public_sampling import (
     DTYPE,
     UNRESTRICTED,
-    form_counts,
     other_model,
     restriction_of,
 )
 from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of, with_tilt
-from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
+from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
 
 def _all_boards() -> list[tuple[int, ...]]:

@@ -37,6 +37,7 @@ from counterplay.poker.vector.public_values import (
     InfosetRows,
     Restriction,
     TraversalWorkspace,
+    form_counts,
     new_traversal_workspace,
 )
 
@@ -111,16 +112,19 @@ class PublicSampling(SamplingSolver):
                 )
             if self._tilt != 0.0:
                 raise BadParameter("tilt is for processors; leave out backend=cuda")
-            _check_own(problem.form)
         super().__init__(problem, seed, threads, **options)
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         if not self._device:
             return super()._new_pool(workers)
-        form = self.game.form
-        boards = BoardSource(form.cards, form.cards.deck, self._counts, self._batch)
-        rows = InfosetRows(form.first_row, form.first)
-        return DevicePool(workers[0], rows, self._streets, self._counts, boards, NEW_DEVICE())
+        rows = InfosetRows(self.game.form.first_row, self.game.form.first)
+        boards, device = self._board_source(), NEW_DEVICE()
+        return DevicePool(workers[0], rows, self._streets, self._counts, boards, device)
+
+    def _board_source(self) -> BoardSource:
+        cards, model = self.game.form.cards, other_model(self.form)
+        other = () if model is None else (model.form.cards, form_counts(model.form))
+        return BoardSource(cards, cards.deck, self._counts, self._batch, *other)
 
     def _new_workspace(self) -> PublicWorkspace:
         model = other_model(self.form)
@@ -130,11 +134,14 @@ class PublicSampling(SamplingSolver):
         return PublicWorkspace(new_board(self._counts), new_board(counts), work)
 
     def change_problem(self, problem: Problem) -> None:
-        if self._device:
-            _check_own(problem.form)
+        before, after = other_model(self.form), other_model(problem.form)
         super().change_problem(problem)
-        for worker in self._pool.workers:  # of another model
+        if getattr(before, "form", None) is getattr(after, "form", None):
+            return
+        for worker in self._pool.workers:
             worker.workspace = self._workspace_on(worker.buffer)
+        if isinstance(self._pool, DevicePool):
+            self._pool.source = self._board_source()
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
@@ -172,7 +179,7 @@ class PublicSampling(SamplingSolver):
         return n, updated
 
     def _play_batches(self, pool: DevicePool, done: int, n: int, regret_weight: float) -> int:
-        pool.restrict(self._restriction)
+        pool.restrict(self._restriction, other_model(self.form))
         updated = 0
         if n == 0:  # compiles and loads everything: an update of weight 0 changes no number
             for boards in pool.source.batches(self.seed, 0, 0):
@@ -214,20 +221,6 @@ def other_model(form: Any) -> OtherModel | None:
     """Returns the model of a restricted form if it has another card abstraction."""
     model = getattr(form, "fixed", None)
     return model if isinstance(model, OtherModel) else None
-
-
-def form_counts(form: Any) -> tuple[int, ...]:
-    """Returns the numbers of buckets on the streets of a form."""
-    node = form.nodes.node
-    buckets = np.diff(np.append(form.first_row[node], len(form.owner)))
-    return tuple(int(buckets[form.nodes.street[node] == s][0]) for s in range(4))
-
-
-def _check_own(form: Any) -> None:
-    if other_model(form) is not None:
-        raise BadParameter(
-            "a model of another card abstraction is for processors; leave out backend=cuda"
-        )
 
 
 def check_tilt(tilt: Any) -> float:

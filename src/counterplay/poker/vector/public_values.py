@@ -51,6 +51,13 @@ class InfosetRows(NamedTuple):
     first: np.ndarray  # int32[m + 1]
 
 
+def form_counts(form: Any) -> tuple[int, ...]:
+    """Returns the numbers of buckets on the streets of a form."""
+    node = form.nodes.node
+    buckets = np.diff(np.append(form.first_row[node], len(form.owner)))
+    return tuple(int(buckets[form.nodes.street[node] == s][0]) for s in range(4))
+
+
 class Restriction(NamedTuple):
     """The restriction of a player to a model (`core/forms/restricted.py`). `restricted` is -1
     without a model."""
