@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, policy_network, real_frontier, spots
+from benchmarks import cfr_br, policy_network, real_frontier, spots, tilted
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -142,24 +142,35 @@ def test_the_calls_of_a_device_session(
     monkeypatch.setattr(policy_network, "measured", lambda *_: ["network"])
     monkeypatch.setattr(policy_network, "add_row", asked.extend)
     monkeypatch.setattr(spots, "measure_all", lambda work, *_: asked.append(work[0][1]["backend"]))
-    for commands in device_session.CALLS.values():
-        assert sum(one.seconds for one in commands) <= device_session.SECONDS
-        for one in commands:
-            module, *words = shlex.split(one.words.replace("OUT", str(tmp_path)))
+    for part in ("make_tables", "train_opponent", "train_responses", "measure"):
+        monkeypatch.setattr(tilted.Experiment, part, lambda *_, part=part: asked.append(part))
+    for groups in device_session.CALLS.values():
+        assert sum(map(device_session.longest, groups)) <= device_session.SECONDS
+        for one in (one for group in groups for one in device_session.group_of(group)):
+            words = one.words.replace("OUT", str(tmp_path)).replace("WORK", str(tmp_path))
+            module, *words = shlex.split(words.replace("LEFT", "5"))
             if module != "benchmarks.public_threads":
                 {
                     "benchmarks.cfr_br": cfr_br,
                     "benchmarks.policy_network": policy_network,
                     "benchmarks.real_frontier": real_frontier,
                     "benchmarks.spots": spots,
+                    "benchmarks.tilted": tilted,
                 }[module].main(words)
-    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} == {*asked}
+    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} < {*asked}
+    assert asked.count("train_responses") == 2
     done: list[list[str]] = []
-    monkeypatch.setattr(
-        subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)
-    )
+
+    def start(words: list[str], **_: Any) -> Any:
+        done.append(words)
+        return SimpleNamespace(returncode=0, wait=lambda _: None)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
     device_session.main(["ladder", "--out", str(tmp_path)])
     assert len(done) == len(device_session.CALLS["ladder"])
+    device_session.main(["tilted", "--out", str(tmp_path)])
+    assert done[-1][2:4] == ["benchmarks.tilted", "measure"]
+    assert 400 < float(done[-1][-1]) < device_session.SECONDS
     with pytest.raises(SystemExit, match="2 of 3 commands were not done"):
         device_session.main(["ladder", "--out", str(tmp_path), "--seconds", "150"])
     assert "left out, 150 s are left" in capsys.readouterr().out
@@ -212,3 +223,34 @@ def test_responses_are_trained_saved_and_measured(
     assert [exact[name] for name in names] == expected
     assert rows["0.8", "none"]["risk_mb_per_game"] == ""
     assert float(rows["0.8", "none"]["won_error"]) > 0.0
+
+
+def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With tiny abstractions and times; it is stopped, and goes on with what is there. The risk,
+    which takes minutes on processors, is replaced."""
+    asked: list[str] = []
+
+    def risk(strategy: cp.Strategy, flops: int, backend: str) -> tuple[float, float]:
+        asked.append(strategy.game.name)
+        return 100.0, 2.5
+
+    monkeypatch.setattr(tilted, "risk_on_flops", risk)
+    sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
+    common = ["--work", str(tmp_path / "work"), "--training", "0.3,0.1,0.1,0.1", *sizes]
+    common += ["--backend", "cpu", "--hands", "2000", "--out", str(tmp_path)]
+    tilted.main(["responses", "--seat", "0", *common, "--seconds", "3"])  # waits in vain
+    made = {path.name for path in (tmp_path / "work").iterdir()}
+    assert made == {"equilibrium-1.npz"}
+    tilted.main(["all", *common])
+    assert asked == [f"holdem(buckets={n},kind=nested)" for n in (1, 2, 1, 2, 2)]
+    with (tmp_path / "tilted.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["player"], row["p"]) for row in rows] == [
+        ("opponent", ""), ("equilibrium", ""), ("equilibrium", ""), ("abstract", "0.4"),
+        ("abstract", "0.7"),
+    ]  # fmt: skip
+    assert rows[0]["won_mb_per_game"] == ""
+    assert all(row["risk_error"] == "2.50" for row in rows)
+    assert all(0 < float(row["won_error"]) < 500 for row in rows[1:])
+    tilted.main(["measure", *common])
+    assert len(asked) == 5  # nothing again

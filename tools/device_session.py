@@ -4,10 +4,12 @@ nothing between two calls.
     python tools/device_session.py                          lists the calls and their commands
     python tools/device_session.py CALL --out OUT [--seconds 530]
 
-A call runs its commands one after the other, each with what is expected of it; one that would not
-end within the seconds is left out, and said. What they write lies in OUT: strategies, and the rows
-of benchmarks/cfr_br.csv, public_threads.csv, real_frontier.csv, dbr_frontier.csv, spots.csv and
-policy_network.csv, which are to be added to those in the tree. `python tools/ship_strategy.py NAME
+A call runs its commands one after the other, those of a group side by side, each with what is
+expected of it; one that would not end within the seconds is left out, and said. What they write
+lies in OUT: strategies, and the rows of benchmarks/cfr_br.csv, public_threads.csv,
+real_frontier.csv, dbr_frontier.csv, spots.csv, policy_network.csv and tilted.csv, which are to be
+added to those in the tree. Large files are in WORK, a folder of this machine; a second call goes on
+with them while the machine is the same. `python tools/ship_strategy.py NAME
 FILE` then makes the exploitability of a shipped strategy a certified one.
 """
 
@@ -18,6 +20,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,14 +35,18 @@ SECONDS = 530.0
 
 
 class Command(NamedTuple):
-    """The words behind `python -m`; OUT is the folder."""
+    """The words behind `python -m`. OUT is the folder, WORK one for large files, LEFT the seconds
+    after which a command ends by itself."""
 
     words: str
     seconds: float  # expected
 
 
+Group = tuple[Command, ...]  # side by side
+
+
 #: Exact values take 162 s with ten buckets and 281 s with a hundred at most (benchmarks/exact.csv).
-CALLS: dict[str, tuple[Command, ...]] = {
+CALLS: dict[str, tuple[Command | Group, ...]] = {
     "ladder": (
         Command(f"benchmarks.cfr_br --exact {STRATEGIES}/mcts10.npz --out OUT", 190),
         Command(f"benchmarks.cfr_br --exact {STRATEGIES}/small.npz --out OUT", 190),
@@ -61,11 +68,22 @@ CALLS: dict[str, tuple[Command, ...]] = {
             480,
         ),
     ),
+    "tilted": (  # what is not done is done by a second call
+        Command("benchmarks.tilted tables --work WORK", 40),
+        (
+            Command("benchmarks.tilted opponent --threads 11 --work WORK --seconds LEFT", 480),
+            Command("benchmarks.tilted responses --seat 0 --work WORK --seconds LEFT", 480),
+            Command("benchmarks.tilted responses --seat 1 --work WORK --seconds LEFT", 480),
+            Command("benchmarks.tilted measure --work WORK --out OUT --seconds LEFT", 480),
+        ),
+    ),
     "others": (
         Command("benchmarks.policy_network --device cuda", 150),
         Command("benchmarks.spots --device --minutes 5 --out OUT/spots.csv", 330),
     ),
 }
+WORK = Path(tempfile.gettempdir()) / "counterplay-device"
+MARGIN = 20.0  # seconds in which a command ends after LEFT
 WRITTEN = ("cfr_br.csv", "public_threads.csv", "policy_network.csv")  # by these in benchmarks/
 
 
@@ -73,25 +91,52 @@ def run(call: str, out: Path, seconds: float) -> list[str]:
     """Runs the commands of a call that fit; returns those that failed or were left out."""
     begun, missing = time.monotonic(), []
     out.mkdir(parents=True, exist_ok=True)
-    for command in CALLS[call]:
-        words = [word.replace("OUT", str(out)) for word in shlex.split(command.words)]
+    for group in map(group_of, CALLS[call]):
         left = seconds - (time.monotonic() - begun)
-        if left < command.seconds:
-            print(f"left out, {left:.0f} s are left: {shlex.join(words)}", flush=True)
-            missing.append(shlex.join(words))
+        named = {"OUT": str(out), "WORK": str(WORK), "LEFT": f"{max(left - MARGIN, 1):.0f}"}
+        commands = []
+        for command in group:
+            for name, value in named.items():
+                command = command._replace(words=command.words.replace(name, value))
+            commands.append(shlex.split(command.words))
+        if left < longest(group):
+            for words in commands:
+                print(f"left out, {left:.0f} s are left: {shlex.join(words)}", flush=True)
+            missing += map(shlex.join, commands)
             continue
-        print(f"$ python -m {shlex.join(words)}", flush=True)
-        try:
-            done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, timeout=left)
-            failed = done.returncode != 0
-        except subprocess.TimeoutExpired:
-            failed = True
-        if failed:
-            missing.append(shlex.join(words))
+        missing += map(shlex.join, run_side_by_side(commands, left))
     for name in WRITTEN:
         if (ROOT / "benchmarks" / name).exists():
             shutil.copy(ROOT / "benchmarks" / name, out / name)
     return missing
+
+
+def group_of(one: Command | Group) -> Group:
+    """A command by itself is a group of one."""
+    return (one,) if isinstance(one, Command) else one
+
+
+def longest(one: Command | Group) -> float:
+    """The seconds expected of the commands of a group."""
+    return max(command.seconds for command in group_of(one))
+
+
+def run_side_by_side(commands: Sequence[Sequence[str]], seconds: float) -> list[Sequence[str]]:
+    """Runs commands at the same time; returns those that failed or did not end in time."""
+    end, failed = time.monotonic() + seconds, []
+    started = []
+    for words in commands:
+        print(f"$ python -m {shlex.join(words)}", flush=True)
+        started.append(subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT))
+    for words, process in zip(commands, started, strict=True):
+        try:
+            process.wait(max(end - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.returncode != 0:
+            failed.append(words)
+    return failed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -103,13 +148,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.call is None:
         for call, commands in CALLS.items():
-            print(f"{call}, about {sum(one.seconds for one in commands):.0f} s")
-            for command in commands:
-                print(f"  python -m {command.words}")
+            print(f"{call}, about {sum(map(longest, commands)):.0f} s")
+            for group in map(group_of, commands):
+                for command in group:
+                    print(f"  python -m {command.words}{' &' if len(group) > 1 else ''}")
     elif given.out is None:
         parser.error("say where the results go: --out FOLDER")
     elif missing := run(given.call, given.out.resolve(), given.seconds):
-        sys.exit(f"{len(missing)} of {len(CALLS[given.call])} commands were not done")
+        every = sum(len(group_of(one)) for one in CALLS[given.call])
+        sys.exit(f"{len(missing)} of {every} commands were not done")
 
 
 if __name__ == "__main__":

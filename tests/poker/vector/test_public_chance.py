@@ -21,7 +21,7 @@ from support.small_holdem import (
 )
 
 import counterplay as cp
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, BadStrategy
 from counterplay.core.evaluation.exact import _gradient
 from counterplay.core.forms.restricted import OtherModel, data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
@@ -359,3 +359,54 @@ def test_other_games_have_no_board() -> None:
         cp.solve("kuhn", "mccfr-public", iterations=1)
     with pytest.raises(BadParameter, match="averaging must be one of linear, uniform"):
         cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, averaging="quadratic")
+
+
+@pytest.mark.parametrize(
+    ("tilt", "message"),
+    [
+        (-1.5, "tilt must be from -1 to 100, not -1.5"),
+        (1e9, "tilt must be from -1 to 100"),
+        ("0.25", "tilt must be a number, not '0.25'"),
+        (float("nan"), "tilt must be a number, not nan"),
+        (True, "tilt must be a number, not True"),
+    ],
+)
+def test_tilts_that_are_none(tilt: Any, message: str) -> None:
+    with pytest.raises(BadParameter, match=message):
+        cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, tilt=tilt)
+
+
+def test_a_tilt_is_an_option_of_a_run(tmp_path: Path) -> None:
+    """It is recorded, resumed with the same bits, and refused on a device; a tilt of 0 is none."""
+    game, options = cp.load("holdem(buckets=10)"), {"seed": 3, "iterations": 5}
+    whole = cp.solve(game, "mccfr-public", tilt=0.25, **options)
+    assert whole.parameters == {"averaging": "linear", "tilt": 0.25}
+    cp.solve(game, "mccfr-public", tilt=0.25, iterations=2, seed=3, folder=tmp_path / "run")
+    cut = cp.resume(tmp_path / "run", iterations=5)
+    plain, none = (cp.solve(game, "mccfr-public", **options, **one) for one in ({}, {"tilt": 0.0}))
+    assert none.parameters == plain.parameters
+    for name, array in whole._solver.arrays().items():
+        assert np.array_equal(array, cut._solver.arrays()[name]), name
+        assert np.array_equal(plain._solver.arrays()[name], none._solver.arrays()[name]), name
+    assert not np.array_equal(whole._solver.policy(), plain._solver.policy())
+    with pytest.raises(BadParameter, match="tilt is for processors; leave out backend=cuda"):
+        cp.solve(game, "mccfr-public", iterations=1, tilt=0.25, backend="cuda")
+
+
+def test_responses_to_a_model_of_other_buckets(tmp_path: Path) -> None:
+    """From a name to the run folder; a coin at each information set needs the same buckets."""
+    game, model = cp.load("holdem(buckets=2,kind=nested)"), cp.load("holdem(buckets=10)")
+    opponent = cp.Strategy.random(model, 1)
+    options: dict[str, Any] = {"p": 0.5, "engine": "mccfr-public", "seed": 1}
+    found = cp.respond(game, opponent, algorithm="mcrnr", iterations=4, **options)
+    folder = tmp_path / "run"
+    cp.respond(game, opponent, algorithm="mcrnr", iterations=2, folder=folder, **options)
+    cut = cp.resume_response(folder, iterations=4)
+    assert np.array_equal(found.strategy.probabilities, cut.strategy.probabilities)
+    uniform = cp.respond(
+        game, cp.Strategy.uniform(model), algorithm="mcrnr", iterations=4, **options
+    )
+    assert not np.array_equal(found.strategy.probabilities, uniform.strategy.probabilities)
+    for algorithm, engine in (("mcdbr", "mccfr-public"), ("mcrnr", "mccfr-external")):
+        with pytest.raises(BadStrategy, match=r"not for|cannot play"):
+            cp.respond(game, opponent, algorithm=algorithm, iterations=1, p=0.5, engine=engine)

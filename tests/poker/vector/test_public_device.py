@@ -121,6 +121,15 @@ def test_the_same_on_the_full_deck(emulated: None) -> None:
     _check(game, game.form, 2, 3, 1e-4)
 
 
+@needs_compiler
+@pytest.mark.slow
+def test_a_model_of_other_buckets_on_the_full_deck(emulated: None) -> None:
+    """Perfect recall on both sides, whose buckets depend on those before."""
+    game, model = (cp.load(f"holdem(buckets={n},kind=nested)") for n in (3, 2))
+    other = OtherModel(model.form, random_strategy(model, 3).probabilities)
+    _check(game, restricted_form(game.form, other, 0, 0.6), 2, 3, 1e-4)
+
+
 @pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")
 def test_the_same_on_a_device() -> None:
     game = cp.load("holdem(buckets=10)")
