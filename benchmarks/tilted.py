@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -48,7 +49,7 @@ from counterplay.core.solvers.base import Solver
 from counterplay.poker.bots.shipped import digest
 
 KIND = "tilted experiment"
-TILT = 0.25
+GAME, TILT = "holdem(buckets={},kind=nested)", 0.25
 OPPONENT, EQUILIBRIUM, ABSTRACT, REAL = "opponent", "equilibrium", "abstract", "real"
 ENGINES = {ABSTRACT: ("mcrnr", "mccfr-public"), REAL: ("rnr", "cfr-br")}
 PARTS = ("tables", "opponent", "responses", "measure", "all")
@@ -74,7 +75,7 @@ class Piece:
 
     @property
     def game(self) -> cp.Game:
-        return game_called(f"holdem(buckets={self.buckets},kind=nested)")
+        return game_called(GAME.format(self.buckets))
 
     def files(self, folder: Path) -> list[Path]:
         """Where it is, seat by seat."""
@@ -124,7 +125,7 @@ class Experiment:
 
     def left(self, needed: float = 0.0) -> float:
         """The seconds left; `Late` if they are fewer than are needed."""
-        left = self._end - time.monotonic()
+        left: float = self._end - time.monotonic()
         if left < needed:
             raise Late
         return left
@@ -177,7 +178,8 @@ class Experiment:
             if path.exists():
                 continue
             if before is not None and before.player != piece.player:
-                solver = None  # and its memory is free
+                solver = None
+                gc.collect()  # frees many GB
             seconds = self.training[piece.player]
             self.left(seconds)
             p, algorithm = piece.p or 0.0, ENGINES[piece.player]
@@ -219,7 +221,7 @@ class Experiment:
             say(f"read {ready[0]}")
             flops, hands = self.given.flops, self.given.hands
             risk = risk_on_flops(strategy, flops, self.given.backend)
-            say(f"{ready[0]} risks {risk}")
+            say(f"it risks {risk[0]:.0f} mb/g")
             won: tuple[float, ...] = ()
             if ready[0] != self.opponent:
                 if opponent is None:

@@ -235,14 +235,16 @@ def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.Mo
         return 100.0, 2.5
 
     monkeypatch.setattr(tilted, "risk_on_flops", risk)
+    monkeypatch.setattr(tilted, "GAME", "holdem(buckets={})")  # whose tables are there
     sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
     common = ["--work", str(tmp_path / "work"), "--training", "0.3,0.1,0.1,0.1", *sizes]
     common += ["--backend", "cpu", "--hands", "2000", "--out", str(tmp_path)]
-    tilted.main(["responses", "--seat", "0", *common, "--seconds", "3"])  # waits in vain
+    tilted.main(["tables", *common])
+    tilted.main(["responses", "--seat", "0", *common, "--seconds", "2"])  # waits in vain
     made = {path.name for path in (tmp_path / "work").iterdir()}
     assert made == {"equilibrium-1.npz"}
     tilted.main(["all", *common])
-    assert asked == [f"holdem(buckets={n},kind=nested)" for n in (1, 2, 1, 2, 2)]
+    assert asked == [f"holdem(buckets={n})" for n in (1, 2, 1, 2, 2)]
     with (tmp_path / "tilted.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["player"], row["p"]) for row in rows] == [
