@@ -27,7 +27,12 @@ from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.board import fill_board, new_board
-from counterplay.poker.vector.holding_classes import deal_boards, new_boards, new_dealer
+from counterplay.poker.vector.holding_classes import (
+    LARGEST,
+    deal_boards,
+    new_boards,
+    new_dealer,
+)
 from counterplay.poker.vector.public_sampling import DTYPE, other_model, restriction_of
 from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
@@ -121,13 +126,36 @@ def test_the_same_on_the_full_deck(emulated: None) -> None:
     _check(game, game.form, 2, 3, 1e-4)
 
 
-@needs_compiler
-@pytest.mark.slow
-def test_a_model_of_other_buckets_on_the_full_deck(emulated: None) -> None:
-    """Perfect recall on both sides, whose buckets depend on those before."""
-    game, model = (cp.load(f"holdem(buckets={n},kind=nested)") for n in (3, 2))
-    other = OtherModel(model.form, random_strategy(model, 3).probabilities)
-    _check(game, restricted_form(game.form, other, 0, 0.6), 2, 3, 1e-4)
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("holdem(buckets=10)", "holdem(buckets=3)"),
+        pytest.param(  # perfect recall: buckets depend on those before
+            "holdem(buckets=3,kind=nested)", "holdem(buckets=2,kind=nested)", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_classes_have_the_buckets_of_both(own: str, other: str) -> None:
+    """All holdings of a class have the same buckets, the player's and the model's."""
+    game, model = cp.load(own), cp.load(other)
+    counts, model_counts = (one.rules.abstraction.counts for one in (game, model))
+    cards, deck = game.form.cards, game.form.cards.deck
+    dealer, out = new_dealer(counts, deck, model_counts), new_boards(4, 1081, max(counts))
+    deal_boards(cards, model.form.cards, np.uint64(7), 1, 0, 4, dealer, out)
+    for row in range(4):
+        deal_boards(cards, model.form.cards, np.uint64(7), 1, row, row + 1, dealer, out)
+        board, sizes = dealer.board, out.classes[row]
+        place = {(board.low[k], board.high[k]): k for k in range(board.size[0])}
+        for seen, code in ((board, out.code), (dealer.model_board, out.model_code)):
+            for c in range(sizes):
+                for at in range(out.first[row, c], out.first[row, c + 1]):
+                    word = int(out.word[row, at])
+                    k = place[word & 63, word >> 6 & 63]
+                    found = [int(seen.global_bucket[s, seen.bucket[s, k]]) for s in range(4)]
+                    assert found == code[:, row, c].tolist()
+        pairs = np.concatenate([out.code[:, row, :sizes], out.model_code[:, row, :sizes]])
+        assert len(np.unique(pairs, axis=1).T) >= sizes - board.size[0] // LARGEST
+        assert len(np.unique(out.code[:, row, :sizes], axis=1).T) < sizes
 
 
 @pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")
