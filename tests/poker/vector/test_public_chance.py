@@ -37,7 +37,7 @@ from counterplay.poker.vector.public_sampling import (
     other_model,
     restriction_of,
 )
-from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
+from counterplay.poker.vector.public_traversal import Iteration, FollowedRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of, with_tilt
 from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
@@ -65,9 +65,9 @@ def _summed(
     board, model_board = new_board(counts), new_board(model_counts)
     work = new_traversal_workspace(streets, tuple(map(max, counts, model_counts)), DTYPE, tilt)
     rows = InfosetRows(game.form.first_row, game.form.first)
-    model = ModelRows(rows, board)
+    model = FollowedRows(rows, board)
     if other is not None:
-        model = ModelRows(InfosetRows(other.form.first_row, other.form.first), model_board)
+        model = FollowedRows(InfosetRows(other.form.first_row, other.form.first), model_board)
     chance = new_deal()._replace(deck=np.array(CARDS))
     regrets, sums = np.zeros(game.n_slots), np.zeros(game.n_slots)
     for cards in _all_boards():
@@ -151,7 +151,7 @@ def test_kuhn_and_leduc_by_the_code_of_holdem(name: str) -> None:
         board.global_bucket[1] += dealt.number * n
         tables = SamplingTables(regret.copy(), np.zeros_like(regret))
         rows = InfosetRows(first_row, first)
-        own = ModelRows(rows, board)
+        own = FollowedRows(rows, board)
         iteration = Iteration(rows, tables, UNRESTRICTED, 1.0, 1.0, own)
         traverse_board(four, board, iteration, work)
         regrets += tables.regret - regret
@@ -282,7 +282,7 @@ def test_values_by_bucket_are_those_by_sequence() -> None:
             restriction = restriction._replace(
                 restricted=0, per_hand=True, fixed=np.zeros(game.n_slots)
             )
-        own = ModelRows(rows, worker.workspace.board)
+        own = FollowedRows(rows, worker.workspace.board)
         traverse_board(
             solver._streets,
             worker.workspace.board,

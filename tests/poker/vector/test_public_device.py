@@ -34,7 +34,7 @@ from counterplay.poker.vector.holding_classes import (
     new_dealer,
 )
 from counterplay.poker.vector.public_sampling import DTYPE, other_model, restriction_of
-from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
+from counterplay.poker.vector.public_traversal import Iteration, FollowedRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
@@ -81,11 +81,11 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Sampl
         for k in range(batch):
             deal_boards(own.cards, None, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
             here = SamplingTables(before.copy(), tables.strategy_sum)
-            model = ModelRows(rows, dealer.board)
+            model = FollowedRows(rows, dealer.board)
             if other is not None:
                 fill_board(other.form.cards, dealer.chance, 4, model_board)
                 other_rows = InfosetRows(other.form.first_row, other.form.first)
-                model = ModelRows(other_rows, model_board)
+                model = FollowedRows(other_rows, model_board)
             iteration = Iteration(rows, here, restriction_of(form), scale, float(t), model)
             traverse_board(streets, dealer.board, iteration, work)
             learnt += here.regret - before

@@ -31,7 +31,7 @@ from counterplay.poker.cards.deal import draw
 from counterplay.poker.vector.board import Board, fill_board, new_board
 from counterplay.poker.vector.holding_classes import BoardSource
 from counterplay.poker.vector.public_sampling_cuda import DevicePool, check_batch
-from counterplay.poker.vector.public_traversal import Iteration, ModelRows, traverse_board
+from counterplay.poker.vector.public_traversal import Iteration, FollowedRows, traverse_board
 from counterplay.poker.vector.public_tree import streets_of, with_tilt
 from counterplay.poker.vector.public_values import (
     InfosetRows,
@@ -151,9 +151,9 @@ class PublicSampling(SamplingSolver):
         streets, form = self._streets, self.game.form
         rows, restriction = InfosetRows(form.first_row, form.first), self._restriction
         board, model_board, work = worker.workspace
-        other, model = other_model(self.form), ModelRows(rows, board)
+        other, model = other_model(self.form), FollowedRows(rows, board)
         if other is not None:
-            model = ModelRows(InfosetRows(other.form.first_row, other.form.first), model_board)
+            model = FollowedRows(InfosetRows(other.form.first_row, other.form.first), model_board)
         chance = worker.chance if restriction.restricted < 0 else worker.chance.inner
         left = len(chance.deck) - 7
         regret_weight = scale / (left * (left - 1) // 2)  # per possible holding of the opponent

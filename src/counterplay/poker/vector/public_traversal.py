@@ -44,7 +44,7 @@ _LANES, _TWO = index(LANES), index(2)
 _STREET: Any = np.int64
 
 
-class ModelRows(NamedTuple):
+class FollowedRows(NamedTuple):
     """The information sets of a model that is followed for whole hands: the player's own, or those
     of another card abstraction."""
 
@@ -60,7 +60,7 @@ class Iteration(NamedTuple):
     restriction: Restriction
     regret_weight: float  # of what is added to the regrets
     average_weight: float  # of what is added to the strategy sums
-    model: ModelRows  # its own where there is no model
+    model: FollowedRows  # its own where there is no model
 
 
 @jit(inline=True)
