@@ -20,7 +20,7 @@ goes on. Files are large (1.2 GB with 12 buckets) and are not meant to be kept: 
 rows of tilted.csv, in the folder and in OUT. A row has the risk in mb/g averaged over the seats,
 from `--flops`, beside a certified strategy, and the winnings from the opponent in mb/g, from a
 match of `--hands`, both with half their 95% intervals. The seconds and iterations of a response are
-those of both seats together; each p begins with what was learnt with the one before.
+those of both seats together; an `abstract` one begins with what was learnt with the p before.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ OPPONENT, EQUILIBRIUM, ABSTRACT, REAL = "opponent", "equilibrium", "abstract", "
 ENGINES = {ABSTRACT: ("mcrnr", "mccfr-public"), REAL: ("rnr", "cfr-br")}
 PARTS = ("tables", "opponent", "responses", "measure", "all")
 ABSTRACT_PS, REAL_PS = "0.3,0.5,0.7,0.8,0.9,0.97", "0.3,0.45"
-KEPT = 0.05  # of what was learnt with the p before
+KEPT = 0.05  # of what was learnt with the p before, against an abstract adversary
+WRITING = 25.0  # seconds until a large strategy is there
 BATCH = 256  # boards of an update on a device: one with many buckets takes long
 HEADER = ["player", "buckets", "p", "seconds", "iterations", "digest", "flops", "hands"]
 HEADER += ["risk_mb_per_game", "risk_error", "won_mb_per_game", "won_error"]
@@ -173,33 +174,31 @@ class Experiment:
         model, _ = self.opponent.read(self.folder)
         say("read the opponent")
         solver: ResponseSolver | None = None
-        for before, piece in zip([None, *self.responses], self.responses, strict=False):
+        for piece in self.responses:
             path = piece.files(self.folder)[seat]
             if path.exists():
                 continue
-            if before is not None and before.player != piece.player:
+            p, algorithm, seconds = piece.p or 0.0, ENGINES[piece.player], self.seconds_of(piece)
+            if solver is not None and piece.player == ABSTRACT:
+                solver.replace_model(model, p)
+                solver.discount(KEPT)
+            else:
                 solver = None
                 gc.collect()  # frees many GB
-            seconds = self.training[piece.player]
-            self.left(seconds)
-            p, algorithm = piece.p or 0.0, ENGINES[piece.player]
-            if solver is None:
-                seconds *= 2  # nothing was learnt before
                 more = {"backend": self.given.backend} if piece.player == REAL else options
-                solver = ResponseSolver(
-                    piece.game, model, seat, p, *algorithm, seed=1, options=more
-                )
-            else:
-                solver.replace_model(model, p)
-                if piece.player == ABSTRACT:
-                    solver.discount(KEPT)
+                solver = ResponseSolver(piece.game, model, seat, p, *algorithm, 1, more)
             self._train(solver.engine, piece.game, path, seconds)
+
+    def seconds_of(self, piece: Piece) -> float:
+        """The seconds in which it is trained; `Late` if fewer are left."""
+        seconds = self.training[piece.player]
+        self.left(seconds + WRITING)
+        return seconds
 
     def _train_alone(self, piece: Piece, options: dict[str, Any]) -> None:
         (path,) = piece.files(self.folder)
         if not path.exists():
-            seconds = self.training[piece.player]
-            self.left(seconds)
+            seconds = self.seconds_of(piece)
             solver = new_solver(piece.game, "mccfr-public", 1, options)
             self._train(solver, piece.game, path, seconds)
 
@@ -276,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seat", type=int, choices=(0, 1), help="of responses")
     parser.add_argument("--seconds", type=float, default=500.0, help="after which nothing begins")
     parser.add_argument(
-        "--training", default="100,45,12,45", metavar="SECONDS",
+        "--training", default="80,40,15,150", metavar="SECONDS",
         help="of the opponent, an equilibrium, a seat of an abstract, of a real response",
     )  # fmt: skip
     parser.add_argument("--abstract", default=ABSTRACT_PS, metavar="PS")

@@ -236,6 +236,7 @@ def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(tilted, "risk_on_flops", risk)
     monkeypatch.setattr(tilted, "GAME", "holdem(buckets={})")  # whose tables are there
+    monkeypatch.setattr(tilted, "WRITING", 0.0)
     sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
     common = ["--work", str(tmp_path / "work"), "--training", "0.3,0.1,0.1,0.1", *sizes]
     common += ["--backend", "cpu", "--hands", "2000", "--out", str(tmp_path)]

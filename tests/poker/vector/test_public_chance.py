@@ -37,7 +37,7 @@ from counterplay.poker.vector.public_sampling import (
     other_model,
     restriction_of,
 )
-from counterplay.poker.vector.public_traversal import Iteration, FollowedRows, traverse_board
+from counterplay.poker.vector.public_traversal import FollowedRows, Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of, with_tilt
 from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
