@@ -82,10 +82,9 @@ def options_of(algorithm: str, backend: str, threads: int | None = None) -> dict
 class Training:
     """A solver and the seconds that it has had."""
 
-    def __init__(self, game: str, algorithm: str, seed: int, options: dict[str, Any]) -> None:
-        self.game = cp.load(game)
+    def __init__(self, game: cp.Game, solver: Solver) -> None:
+        self.game, self.solver = game, solver
         say(f"{self.game.name}: {self.game.n_slots:,} slots")
-        self.solver: Solver = new_solver(self.game, algorithm, seed, options)
         self.seconds, self.piece = 0.0, 1
 
     def restore(self, path: Path) -> None:
@@ -166,7 +165,8 @@ def add_row(row: Sequence[object]) -> None:
 def train(given: argparse.Namespace) -> None:
     """Train a player, measure it on its way, and save it."""
     options = options_of(given.algorithm, given.backend, given.threads)
-    training = Training(given.game, given.algorithm, given.seed, options)
+    game = cp.load(given.game)
+    training = Training(game, new_solver(game, given.algorithm, given.seed, options))
     if given.checkpoint is not None:
         training.restore(given.checkpoint)
     if given.iterations is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, real_frontier, spots
+from benchmarks import cfr_br, real_frontier, spots, tilted
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -177,3 +177,37 @@ def test_responses_are_trained_saved_and_measured(
     assert [exact[name] for name in names] == expected
     assert rows["0.8", "none"]["risk_mb_per_game"] == ""
     assert float(rows["0.8", "none"]["won_error"]) > 0.0
+
+
+def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With tiny abstractions and times; it is stopped, and goes on with what is there. The risk,
+    which takes minutes on processors, is replaced."""
+    asked: list[str] = []
+
+    def risk(strategy: cp.Strategy, flops: int, backend: str) -> tuple[float, float]:
+        asked.append(strategy.game.name)
+        return 100.0, 2.5
+
+    monkeypatch.setattr(tilted, "risk_on_flops", risk)
+    monkeypatch.setattr(tilted, "GAME", "holdem(buckets={})")  # whose tables are there
+    monkeypatch.setattr(tilted, "WRITING", 0.0)
+    sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
+    common = ["--work", str(tmp_path / "work"), "--training", "0.3,0.1,0.1,0.1", *sizes]
+    common += ["--backend", "cpu", "--hands", "2000", "--out", str(tmp_path)]
+    tilted.main(["tables", *common])
+    tilted.main(["responses", "--seat", "0", *common, "--seconds", "2"])  # waits in vain
+    made = {path.name for path in (tmp_path / "work").iterdir()}
+    assert made == {"equilibrium-1.npz"}
+    tilted.main(["all", *common])
+    assert asked == [f"holdem(buckets={n})" for n in (1, 2, 1, 2, 2)]
+    with (tmp_path / "tilted.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["player"], row["p"]) for row in rows] == [
+        ("opponent", ""), ("equilibrium", ""), ("equilibrium", ""), ("abstract", "0.4"),
+        ("abstract", "0.7"),
+    ]  # fmt: skip
+    assert rows[0]["won_mb_per_game"] == ""
+    assert all(row["risk_error"] == "2.50" for row in rows)
+    assert all(0 < float(row["won_error"]) < 500 for row in rows[1:])
+    tilted.main(["measure", *common])
+    assert len(asked) == 5  # nothing again

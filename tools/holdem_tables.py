@@ -141,6 +141,29 @@ def real_frontier_table() -> str:
     return table(["model of", "p", *wins], lines)
 
 
+TILTED = {
+    "opponent": "the opponent",
+    "equilibrium": "an equilibrium",
+    "abstract": "response, adversary sees buckets",
+    "real": "response, adversary sees its cards",
+}
+
+
+def tilted_table() -> str:
+    """The experiment of Bard, Johanson & Bowling: as published, and what was measured of it."""
+    lines = []
+    for row in _rows("published_responses"):
+        lines.append([f"published: {row['response']}", "", row["won_mb_per_game"]])
+        lines[-1].append(row["risk_mb_per_game"])
+    for row in _rows("tilted"):
+        won = f"{float(row['won_mb_per_game']):.1f}" if row["won_mb_per_game"] else ""
+        if won and float(row["won_error"]) >= 0.1:
+            won += f" ± {float(row['won_error']):.1f}"
+        name = f"{TILTED[row['player']]}, {row['buckets']} buckets"
+        lines.append([name, row["p"], won, _risk(row)])
+    return table(["player", "p", "wins from the opponent, mb/g", "and risks, mb/g"], lines)
+
+
 def adversaries_table() -> str:
     """The same buckets and the same trust, against either adversary: what is won from the bot."""
     lines = []
@@ -245,5 +268,6 @@ HOLDEM = {
     "real-adversary": real_adversary_table,
     "real-frontier": real_frontier_table,
     "adversaries": adversaries_table,
+    "tilted": tilted_table,
     "by-clock": by_clock_table,
 }

@@ -18,6 +18,7 @@ class Hand:
     betting: Betting
     holdings: tuple[tuple[int, ...], ...] = ()
     board: tuple[int, ...] = ()  # the flop in order of number, then turn and river
+    tilt: float = 0.0
 
     def _left(self) -> list[int]:
         gone = {card for pair in self.holdings for card in pair} | set(self.board)
@@ -62,14 +63,17 @@ class Hand:
         else:
             mine, other = (strength([*pair, *self.board]) for pair in self.holdings)
             won = (mine > other) - (mine < other)
-        return [stake * won, -stake * won]
+        return [stake * side * (1 + self.tilt if side > 0 else 1) for side in (won, -won)]
 
 
 class SmallHoldem:
+    """What is won counts 1 + `tilt` times."""
+
     n_players = 2
 
-    def __init__(self, deck: tuple[int, ...], betting: BettingRules) -> None:
-        self.deck, self.betting = deck, betting
+    def __init__(self, deck: tuple[int, ...], betting: BettingRules, tilt: float = 0.0) -> None:
+        self.deck, self.betting, self.tilt = deck, betting, tilt
+        self.zero_sum = tilt == 0.0
 
     def root(self) -> Hand:
-        return Hand(self.deck, self.betting.start())
+        return Hand(self.deck, self.betting.start(), tilt=self.tilt)

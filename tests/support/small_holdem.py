@@ -65,8 +65,8 @@ ABSTRACTIONS = {
 
 
 @cache
-def tree_game(betting: BettingRules) -> Game:
-    return Game("small hold'em", SmallHoldem(CARDS, betting))
+def tree_game(betting: BettingRules, tilt: float = 0.0) -> Game:
+    return Game("small hold'em", SmallHoldem(CARDS, betting, tilt))
 
 
 @cache

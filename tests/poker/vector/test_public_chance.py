@@ -21,9 +21,9 @@ from support.small_holdem import (
 )
 
 import counterplay as cp
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, BadStrategy
 from counterplay.core.evaluation.exact import _gradient
-from counterplay.core.forms.restricted import data_biased_form, restricted_form
+from counterplay.core.forms.restricted import OtherModel, data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.sampling import SamplingTables
@@ -34,11 +34,12 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.public_sampling import (
     DTYPE,
     UNRESTRICTED,
+    other_model,
     restriction_of,
 )
-from counterplay.poker.vector.public_traversal import Iteration, traverse_board
-from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
+from counterplay.poker.vector.public_traversal import FollowedRows, Iteration, traverse_board
+from counterplay.poker.vector.public_tree import streets_of, with_tilt
+from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
 
 def _all_boards() -> list[tuple[int, ...]]:
@@ -52,21 +53,35 @@ def _all_boards() -> list[tuple[int, ...]]:
     ]
 
 
-def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
+def _summed(
+    regret: np.ndarray, form: Any, game: cp.Game | None = None, tilt: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Regrets and strategy sums that all boards add, each traversed from the same regrets."""
-    game = walked_game(RIVER_BETS)
+    game = game or walked_game(RIVER_BETS)
     streets, counts = streets_of(game.rules.tree, DTYPE), game.rules.abstraction.counts
-    work, board = new_traversal_workspace(streets, counts, DTYPE), new_board(counts)
+    streets = tuple(with_tilt(street, tilt) for street in streets)
+    other = other_model(form)
+    model_counts = counts if other is None else form_counts(other.form)
+    board, model_board = new_board(counts), new_board(model_counts)
+    work = new_traversal_workspace(streets, tuple(map(max, counts, model_counts)), DTYPE, tilt)
     rows = InfosetRows(game.form.first_row, game.form.first)
+    model = FollowedRows(rows, board)
+    if other is not None:
+        model = FollowedRows(InfosetRows(other.form.first_row, other.form.first), model_board)
     chance = new_deal()._replace(deck=np.array(CARDS))
     regrets, sums = np.zeros(game.n_slots), np.zeros(game.n_slots)
     for cards in _all_boards():
         rest = [card for card in CARDS if card not in cards]
         chance.deck[:] = [*rest, *cards]
         fill_board(game.form.cards, chance, 4, board)
+        if other is not None:
+            fill_board(other.form.cards, chance, 4, model_board)
         tables = SamplingTables(regret.copy(), np.zeros(game.n_slots))
         traverse_board(
-            streets, board, Iteration(rows, tables, restriction_of(form), 1.0, 1.0), work
+            streets,
+            board,
+            Iteration(rows, tables, restriction_of(form), 1.0, 1.0, model),
+            work,
         )
         regrets += tables.regret - regret
         sums += tables.strategy_sum
@@ -99,12 +114,17 @@ def _regrets_on_tree(
     return found
 
 
-def _to_tree(slots: np.ndarray) -> np.ndarray:
-    """Returns numbers by slot of the vector-form game, by slot of the tree."""
-    tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS).form
+def _slots_on_tree(ranks: bool = False) -> np.ndarray:
+    """Returns the slot of the vector-form game for every slot of the tree."""
+    tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS, ranks).form
     counts = np.diff(tree.form.first)
     place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
-    return slots[np.repeat(form.first[rows_of(RIVER_BETS)], counts) + place]
+    return np.asarray(np.repeat(form.first[rows_of(RIVER_BETS, ranks)], counts) + place)
+
+
+def _to_tree(slots: np.ndarray) -> np.ndarray:
+    """Returns numbers by slot of the vector-form game, by slot of the tree."""
+    return slots[_slots_on_tree()]
 
 
 DEALS = 36 * 21 * 10 * 2  # holdings, flops and turns; one card is left for the river
@@ -130,7 +150,9 @@ def test_kuhn_and_leduc_by_the_code_of_holdem(name: str) -> None:
         board.global_bucket[:] = board.holding
         board.global_bucket[1] += dealt.number * n
         tables = SamplingTables(regret.copy(), np.zeros_like(regret))
-        iteration = Iteration(InfosetRows(first_row, first), tables, UNRESTRICTED, 1.0, 1.0)
+        rows = InfosetRows(first_row, first)
+        own = FollowedRows(rows, board)
+        iteration = Iteration(rows, tables, UNRESTRICTED, 1.0, 1.0, own)
         traverse_board(four, board, iteration, work)
         regrets += tables.regret - regret
     slots = []
@@ -156,6 +178,50 @@ def test_all_boards_together_give_the_counterfactual_regrets() -> None:
     policy = _to_tree(_policy(game, regret))
     wanted = _regrets_on_tree(policy, policy)
     np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    ("tilt", "ranks"),
+    [
+        (0.25, True),
+        pytest.param(0.25, False, marks=pytest.mark.slow),
+        pytest.param(-0.6, False, marks=pytest.mark.slow),
+        pytest.param(-1.0, True, marks=pytest.mark.slow),
+        pytest.param(3.0, False, marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_won_counts_more(tilt: float, ranks: bool) -> None:
+    """Against the tree of a game with tilted payoffs, with holdings as buckets (valued by sequence)
+    and with few buckets (valued by bucket)."""
+    game, tree = walked_game(RIVER_BETS, ranks), tree_game(RIVER_BETS, tilt)
+    regret = np.random.default_rng(1).normal(size=game.n_slots)
+    found, _ = _summed(regret, game.form, game, tilt)
+    at = _slots_on_tree(ranks)
+    policy = _policy(game, regret)[at]
+    wanted = np.bincount(at, _regrets_on_tree(policy, policy, tree), game.n_slots)
+    np.testing.assert_allclose(found / DEALS, wanted, atol=3e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("tilt", [0.25, pytest.param(0.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("restricted", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_model_of_other_buckets(restricted: int, tilt: float) -> None:
+    """The responder sees ranks, the model holdings: a mixture of both, by the coin."""
+    game, p, tree = walked_game(RIVER_BETS, True), 0.7, tree_game(RIVER_BETS, tilt)
+    regret = np.random.default_rng(2).normal(size=game.n_slots)
+    model = random_strategy(walked_game(RIVER_BETS), 3)
+    other = OtherModel(model.game.form, model.probabilities)
+    form = restricted_form(game.form, other, restricted, p)
+    found, _ = _summed(regret, form, game, tilt)
+    at = _slots_on_tree(True)
+    policy, fixed = _policy(game, regret)[at], on_tree(model, RIVER_BETS).probabilities
+    free = _regrets_on_tree(policy, policy, tree)
+    tied = policy.copy()
+    tied[tree.slots(restricted)] = fixed[tree.slots(restricted)]
+    against = _regrets_on_tree(policy, tied, tree)
+    each, responder = free.copy(), tree.slots(1 - restricted)
+    each[responder] = (1 - p) * free[responder] + p * against[responder]
+    wanted = np.bincount(at, each, game.n_slots)
+    np.testing.assert_allclose(found / DEALS, wanted, atol=3e-6 * np.abs(wanted).max())
 
 
 @pytest.mark.slow
@@ -216,10 +282,11 @@ def test_values_by_bucket_are_those_by_sequence() -> None:
             restriction = restriction._replace(
                 restricted=0, per_hand=True, fixed=np.zeros(game.n_slots)
             )
+        own = FollowedRows(rows, worker.workspace.board)
         traverse_board(
             solver._streets,
             worker.workspace.board,
-            Iteration(rows, tables, restriction, 1.0, 1.0),
+            Iteration(rows, tables, restriction, 1.0, 1.0, own),
             worker.workspace.work,
         )
         found.append(tables.regret - regret)
@@ -292,3 +359,54 @@ def test_other_games_have_no_board() -> None:
         cp.solve("kuhn", "mccfr-public", iterations=1)
     with pytest.raises(BadParameter, match="averaging must be one of linear, uniform"):
         cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, averaging="quadratic")
+
+
+@pytest.mark.parametrize(
+    ("tilt", "message"),
+    [
+        (-1.5, "tilt must be from -1 to 100, not -1.5"),
+        (1e9, "tilt must be from -1 to 100"),
+        ("0.25", "tilt must be a number, not '0.25'"),
+        (float("nan"), "tilt must be a number, not nan"),
+        (True, "tilt must be a number, not True"),
+    ],
+)
+def test_tilts_that_are_none(tilt: Any, message: str) -> None:
+    with pytest.raises(BadParameter, match=message):
+        cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, tilt=tilt)
+
+
+def test_a_tilt_is_an_option_of_a_run(tmp_path: Path) -> None:
+    """It is recorded, resumed with the same bits, and refused on a device; a tilt of 0 is none."""
+    game, options = cp.load("holdem(buckets=10)"), {"seed": 3, "iterations": 5}
+    whole = cp.solve(game, "mccfr-public", tilt=0.25, **options)
+    assert whole.parameters == {"averaging": "linear", "tilt": 0.25}
+    cp.solve(game, "mccfr-public", tilt=0.25, iterations=2, seed=3, folder=tmp_path / "run")
+    cut = cp.resume(tmp_path / "run", iterations=5)
+    plain, none = (cp.solve(game, "mccfr-public", **options, **one) for one in ({}, {"tilt": 0.0}))
+    assert none.parameters == plain.parameters
+    for name, array in whole._solver.arrays().items():
+        assert np.array_equal(array, cut._solver.arrays()[name]), name
+        assert np.array_equal(plain._solver.arrays()[name], none._solver.arrays()[name]), name
+    assert not np.array_equal(whole._solver.policy(), plain._solver.policy())
+    with pytest.raises(BadParameter, match="tilt is for processors; leave out backend=cuda"):
+        cp.solve(game, "mccfr-public", iterations=1, tilt=0.25, backend="cuda")
+
+
+def test_responses_to_a_model_of_other_buckets(tmp_path: Path) -> None:
+    """From a name to the run folder; a coin at each information set needs the same buckets."""
+    game, model = cp.load("holdem(buckets=10)"), cp.load("holdem(buckets=3)")
+    opponent = cp.Strategy.random(model, 1)
+    options: dict[str, Any] = {"p": 0.5, "engine": "mccfr-public", "seed": 1}
+    found = cp.respond(game, opponent, algorithm="mcrnr", iterations=4, **options)
+    folder = tmp_path / "run"
+    cp.respond(game, opponent, algorithm="mcrnr", iterations=2, folder=folder, **options)
+    cut = cp.resume_response(folder, iterations=4)
+    assert np.array_equal(found.strategy.probabilities, cut.strategy.probabilities)
+    uniform = cp.respond(
+        game, cp.Strategy.uniform(model), algorithm="mcrnr", iterations=4, **options
+    )
+    assert not np.array_equal(found.strategy.probabilities, uniform.strategy.probabilities)
+    for algorithm, engine in (("mcdbr", "mccfr-public"), ("mcrnr", "mccfr-external")):
+        with pytest.raises(BadStrategy, match=r"not for|cannot play"):
+            cp.respond(game, opponent, algorithm=algorithm, iterations=1, p=0.5, engine=engine)

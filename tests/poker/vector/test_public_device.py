@@ -21,16 +21,22 @@ from support.small_holdem import (
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.restricted import data_biased_form, restricted_form
+from counterplay.core.forms.restricted import OtherModel, data_biased_form, restricted_form
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.vector import public_sampling as public
-from counterplay.poker.vector.holding_classes import deal_boards, new_boards, new_dealer
-from counterplay.poker.vector.public_sampling import DTYPE, restriction_of
-from counterplay.poker.vector.public_traversal import Iteration, traverse_board
+from counterplay.poker.vector.board import fill_board, new_board
+from counterplay.poker.vector.holding_classes import (
+    LARGEST,
+    deal_boards,
+    new_boards,
+    new_dealer,
+)
+from counterplay.poker.vector.public_sampling import DTYPE, other_model, restriction_of
+from counterplay.poker.vector.public_traversal import FollowedRows, Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_values import InfosetRows, new_traversal_workspace
+from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 
@@ -44,6 +50,11 @@ def _form(game: Game, kind: str) -> Any:
     model = random_strategy(game, 3).probabilities
     if kind == "plain":
         return game.form
+    if kind == "other cards":
+        strange = random_strategy(walked_game(RIVER_BETS), 3)
+        return restricted_form(
+            game.form, OtherModel(strange.game.form, strange.probabilities), 1, 0.7
+        )
     if kind.startswith("one coin"):
         return restricted_form(game.form, model, int(kind[-1]), 0.7)
     trust = np.random.default_rng(1).random(game.n_infosets)
@@ -59,18 +70,23 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Sampl
         new_dealer(counts, own.cards.deck),
         new_boards(batch, left * (left - 1) // 2, max(counts)),
     )
-    work, rows = (
-        new_traversal_workspace(streets, counts, DTYPE),
-        InfosetRows(own.first_row, own.first),
-    )
+    rows, other = InfosetRows(own.first_row, own.first), other_model(form)
+    model_counts = counts if other is None else form_counts(other.form)
+    model_board, most = new_board(model_counts), tuple(map(max, counts, model_counts))
+    work = new_traversal_workspace(streets, most, DTYPE)
     tables = SamplingTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
     scale = 1.0 / ((left - 2) * (left - 3) // 2)
     for t in range(1, n + 1):
         before, learnt = tables.regret.copy(), np.zeros(game.n_slots)
         for k in range(batch):
-            deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
+            deal_boards(own.cards, None, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
             here = SamplingTables(before.copy(), tables.strategy_sum)
-            iteration = Iteration(rows, here, restriction_of(form), scale, float(t))
+            model = FollowedRows(rows, dealer.board)
+            if other is not None:
+                fill_board(other.form.cards, dealer.chance, 4, model_board)
+                other_rows = InfosetRows(other.form.first_row, other.form.first)
+                model = FollowedRows(other_rows, model_board)
+            iteration = Iteration(rows, here, restriction_of(form), scale, float(t), model)
             traverse_board(streets, dealer.board, iteration, work)
             learnt += here.regret - before
         tables.regret[:] = before + learnt
@@ -88,7 +104,9 @@ def _check(game: Game, form: Any, batch: int, n: int, near: float) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("kind", ["plain", "one coin 0", "one coin 1", "a coin at each"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "one coin 0", "one coin 1", "a coin at each", "other cards"]
+)
 def test_a_batch_gives_the_sum_of_its_boards(kind: str, emulated: None) -> None:
     game = walked_game(RIVER_BETS, True)
     _check(game, _form(game, kind), 3, 4, 2e-6)
@@ -106,6 +124,38 @@ def test_the_same_where_buckets_are_forgotten(emulated: None) -> None:
 def test_the_same_on_the_full_deck(emulated: None) -> None:
     game = cp.load("holdem(buckets=10)")
     _check(game, game.form, 2, 3, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("holdem(buckets=10)", "holdem(buckets=3)"),
+        pytest.param(  # perfect recall: buckets depend on those before
+            "holdem(buckets=3,kind=nested)", "holdem(buckets=2,kind=nested)", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_classes_have_the_buckets_of_both(own: str, other: str) -> None:
+    """All holdings of a class have the same buckets, the player's and the model's."""
+    game, model = cp.load(own), cp.load(other)
+    counts, model_counts = (one.rules.abstraction.counts for one in (game, model))
+    cards, deck = game.form.cards, game.form.cards.deck
+    dealer, out = new_dealer(counts, deck, model_counts), new_boards(4, 1081, max(counts))
+    deal_boards(cards, model.form.cards, np.uint64(7), 1, 0, 4, dealer, out)
+    for row in range(4):
+        deal_boards(cards, model.form.cards, np.uint64(7), 1, row, row + 1, dealer, out)
+        board, sizes = dealer.board, out.classes[row]
+        place = {(board.low[k], board.high[k]): k for k in range(board.size[0])}
+        for seen, code in ((board, out.code), (dealer.model_board, out.model_code)):
+            for c in range(sizes):
+                for at in range(out.first[row, c], out.first[row, c + 1]):
+                    word = int(out.word[row, at])
+                    k = place[word & 63, word >> 6 & 63]
+                    found = [int(seen.global_bucket[s, seen.bucket[s, k]]) for s in range(4)]
+                    assert found == code[:, row, c].tolist()
+        pairs = np.concatenate([out.code[:, row, :sizes], out.model_code[:, row, :sizes]])
+        assert len(np.unique(pairs, axis=1).T) >= sizes - board.size[0] // LARGEST
+        assert len(np.unique(out.code[:, row, :sizes], axis=1).T) < sizes
 
 
 @pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")

@@ -88,7 +88,7 @@ def frontier(
             name, number = "--max-risk", max_risk
         raise BadParameter(f"{name} must be a number above 0, not {number:g}")
     chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, None)
-    opponent = model_of(loaded, model, solver)
+    opponent = model_of(loaded, model, chosen, solver)
     opt.use_ray(ray)
     options: dict[str, Any] = {"player": seat, "algorithm": chosen, "engine": engine, "seed": seed}
     options |= {"adversary": adversary, **opt.read_options(option)}

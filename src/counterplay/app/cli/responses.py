@@ -158,7 +158,7 @@ def respond(
         limit = risk_limit(loaded, max_exploitability, max_risk)
         chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
         models: Any = [model, *others] if others else model
-        opponent = model_of(loaded, models, solver, seat)
+        opponent = model_of(loaded, models, chosen, solver, seat)
         if lock:
             if others:
                 raise BadParameter("--lock is for the model of one opponent")

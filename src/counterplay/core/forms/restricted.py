@@ -39,11 +39,19 @@ class RestrictedPlayer(NamedTuple):
     p: float | None  # the probability of the model, decided before the game; None: `trust`
 
 
+class OtherModel(NamedTuple):
+    """A model whose information sets are not those of the game, such as one with another card
+    abstraction, for engines that take one."""
+
+    form: Any  # of the model's game
+    policy: np.ndarray  # float64[s]: σ_fix
+
+
 class RestrictedForm(NamedTuple):
     """RNR on any form: one coin per history."""
 
     inner: Any  # HistoryTree, BettingGame or RulesForm
-    fixed: Any  # σ_fix, as the inner form takes policies: float64[s]
+    fixed: Any  # σ_fix, as the inner form takes policies: float64[s]; or an `OtherModel`
     restricted: int
     p: float
 

@@ -90,6 +90,17 @@ def faces_real_adversary(game: Game, engine: str | None) -> bool:
     return engine == REAL_ENGINE and bool(ALGORITHMS[REAL_ENGINE].draws(game))
 
 
+def takes_other_models(game: Game, algorithm: str | None, engine: str | None) -> bool:
+    """Whether the model may have another card abstraction than the game."""
+    if faces_real_adversary(game, engine):
+        return True
+    chosen = response_algorithm(algorithm or default_response(game))
+    if not (chosen.sampled and chosen.once) or game.capabilities.full_width:
+        return False
+    solver = ALGORITHMS.find(engine or default_engine(game, chosen), "engine")
+    return getattr(solver, "other_models", False)
+
+
 def choose_adversary(
     game: Game, adversary: str, algorithm: str | None, engine: str | None
 ) -> tuple[str | None, str | None]:

@@ -20,6 +20,7 @@ from counterplay.core.responses.algorithms import (
     Trust,
     faces_real_adversary,
     response_algorithm,
+    takes_other_models,
 )
 from counterplay.core.responses.result import Response, check_measure, seat_value_known
 from counterplay.core.responses.several import SeveralResponse, models_of_others, several_risks
@@ -51,7 +52,7 @@ class ResponseParameters:
         """Raises `BadParameter` where no robust response is defined."""
         game = self.game
         response_algorithm(self.algorithm)
-        if faces_real_adversary(game, self.engine):
+        if takes_other_models(game, self.algorithm, self.engine):
             players_of(game).check_model(self.model)
         else:
             check_same_game(game, self.model)
@@ -106,13 +107,16 @@ class ResponseParameters:
         )
 
 
-def model_of(game: Game, model: Any, engine: str | None, player: int | None = None) -> Strategy:
+def model_of(
+    game: Game, model: Any, algorithm: str | None, engine: str | None, player: int | None = None
+) -> Strategy:
     """The model of an opponent, however given, as an engine takes it; of a game of several players
     a profile, or a list with a model for each other seat than that of `player`."""
     players = players_of(game)
     if isinstance(model, list | tuple):
         return models_of_others(game, model, player)
-    return players.model(model) if faces_real_adversary(game, engine) else players.strategy(model)
+    any_cards = takes_other_models(game, algorithm, engine)
+    return players.model(model) if any_cards else players.strategy(model)
 
 
 def compute_response(

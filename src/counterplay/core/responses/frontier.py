@@ -245,7 +245,7 @@ def frontier(
             f"what one seat gets there"
         )
     algorithm, engine = choose_adversary(game, adversary, algorithm, arguments.pop("engine", None))
-    model = model_of(game, model, engine)
+    model = model_of(game, model, algorithm, engine)
     for name in SINGLE_RUN:
         if arguments.pop(name, None) is not None:
             raise BadParameter(

@@ -145,7 +145,7 @@ def respond(
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
     algorithm, engine = choose_adversary(game, adversary, algorithm, engine)
-    model = model_of(game, model, engine, player)
+    model = model_of(game, model, algorithm, engine, player)
     kind = response_algorithm(algorithm or default_response(game))
     engine = engine or exact_engine(game, kind, limits, bool(options))
     parameters = ResponseParameters(game, model, player, p, kind.name, engine, seed, options)

@@ -22,6 +22,7 @@ from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import recorded_game
 from counterplay.core.forms.restricted import (
+    OtherModel,
     RestrictedPlayer,
     data_biased_form,
     data_biased_sequence_form,
@@ -38,6 +39,7 @@ from counterplay.core.responses.algorithms import (
     default_engine,
     faces_real_adversary,
     response_algorithm,
+    takes_other_models,
     trust_array,
     trust_length,
 )
@@ -142,7 +144,7 @@ class ResponseSolver:
         with a real adversary its regrets; another full-width engine starts again, since its state
         belongs to the old game."""
         real = faces_real_adversary(self.game, self.engine.name)
-        if not real:
+        if not takes_other_models(self.game, self.algorithm.name, self.engine.name):
             check_same_game(self.game, model)
         problem = self._problem(model, trust)
         if self.algorithm.sampled or real:
@@ -170,7 +172,9 @@ def _sampled(
         return several_restricted_form(game.form, model.played, player, p, players)
     restricted = 1 - player
     if algorithm.once:
-        return restricted_form(game.form, model.played, restricted, float(trust[0]))
+        own = model.game.fingerprint == game.fingerprint
+        fixed = model.played if own else OtherModel(model.game.form, model.played)
+        return restricted_form(game.form, fixed, restricted, float(trust[0]))
     return data_biased_form(game.form, model.played, restricted, trust)
 
 

@@ -82,7 +82,8 @@ SPREAD = r"""
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const float* __restrict__ y_model, const float* __restrict__ path_model, const int mixed,
     const float share, const float share_model, const float* __restrict__ pay,
-    const unsigned short* __restrict__ code, const int* __restrict__ count, const int max_classes,
+    const unsigned short* __restrict__ code, const unsigned short* __restrict__ model_code,
+    const int model_rows, const int* __restrict__ count, const int max_classes,
     const int classes, const int player, const int wide_showdown, const int wide_fold,
     const int wide_both, half_* __restrict__ showdown, half_* __restrict__ fold,
     half_* __restrict__ both)
@@ -94,12 +95,15 @@ extern "C" __global__ void spread(const float* __restrict__ y, const float* __re
     const size_t here = ((size_t)board * classes + c) * STARTS + start;
     const float own = none ? 0.f : y[here], other = none || !mixed ? 0.f : y_model[here];
     const float* paths = path + from * STARTS + start;
-    const float* model = path_model + from * STARTS + start;
+    const size_t model_from = none ? 0 : model_code[(size_t)board * max_classes + c];
+    const float* model = path_model + model_from * STARTS + start;
+    const size_t model_plane = (size_t)model_rows * STARTS;
     const size_t row = (size_t)board * 2 * classes + c, double_row = row + (row - c);
     const size_t rest_showdown = (size_t)classes * wide_showdown;
     const size_t rest_fold = (size_t)classes * wide_fold, rest_both = (size_t)classes * wide_both;
 #define REACH(end, sequence) pay[(end) * STARTS + start] * (mixed \
-    ? share * own * paths[(sequence) * PLANE] + share_model * other * model[(sequence) * PLANE] \
+    ? share * own * paths[(sequence) * PLANE] \
+        + share_model * other * model[(sequence) * model_plane] \
     : own * paths[(sequence) * PLANE])
 @SPREAD@
 }

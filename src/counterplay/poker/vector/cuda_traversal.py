@@ -67,7 +67,9 @@ class _DeviceStreet:
         )
         path = by_start(query.opponent.path[k], self.used)
         path = path[:, :, [*columns.showdowns, *columns.folds]].transpose(0, 2, 1)
-        policy = by_start(query.own.policy[k], self.used).transpose(0, 2, 1)
+        policy = np.zeros((1, 1, 1))  # which a best response does not read
+        if not query.best:
+            policy = by_start(query.own.policy[k], self.used).transpose(0, 2, 1)
         payoff = payoff_by_start(street, player, self.used)
         arrays = (path, policy, payoff)  # codes, sequences or nodes, starts
         self.path, self.policy, self.payoff = (device.put(self.padded(one)) for one in arrays)

@@ -103,7 +103,7 @@ def _prepared_traversal(
         for table in (query.against, query.own):
             if isinstance(table, Table):
                 check_suits(table.cards)
-    prepared = [_prepare(game, query) for query in queries]
+    prepared = _prepare(game, queries)
     cluster = None if device else current()
     if cluster is not None and all(_can_be_sent(game, query) for query in queries):
         return prepared, partial(_traverse_remotely, cluster, game, queries)
@@ -127,8 +127,9 @@ def known_samples(
     return sample_flops(prepared, flops, seed, progress, traverse)
 
 
-def _prepare(game: Game, query: ValueQuery) -> PreparedQuery:
-    return PreparedQuery(query, game.rules.tree, game.rules.abstraction.deck)
+def _prepare(game: Game, queries: Sequence[ValueQuery]) -> list[PreparedQuery]:
+    tree, deck, blocks = game.rules.tree, game.rules.abstraction.deck, dict[int, Any]()
+    return [PreparedQuery(query, tree, deck, blocks=blocks) for query in queries]
 
 
 def check_traversal(
@@ -210,7 +211,7 @@ def _traverse_remotely(
 
 def _prepare_remotely(sent: tuple[Game, list[ValueQuery]]) -> list[PreparedQuery]:
     game, light = sent
-    return [_prepare(game, _with_cards(query, game.form.cards)) for query in light]
+    return _prepare(game, [_with_cards(query, game.form.cards) for query in light])
 
 
 def _traverse_piece(

@@ -38,6 +38,7 @@ from counterplay.poker.vector.public_tree import streets_of
 from counterplay.poker.vector.traversal import (
     BestSeat,
     BoardLevel,
+    CodesSeat,
     FixedSeat,
     PlainSeat,
     RestrictedSeat,
@@ -90,7 +91,10 @@ class PreparedQuery:
         deck: Deck = FULL,
         dtype: Any = np.float64,
         symmetric: bool | None = None,
+        blocks: dict[int, tuple[np.ndarray, ...]] | None = None,
     ) -> None:
+        """`blocks`: what several queries have in common, from a table's id."""
+        self._blocks = {} if blocks is None else blocks
         self.query, self.tree, self.dtype = query, tree, dtype
         self.player, self.best = query.player, query.by is None
         self.streets = streets_of(tree, dtype)
@@ -101,9 +105,15 @@ class PreparedQuery:
         self.permuted = self.chance.permutations
         self.groups = len(self.streets[1].public_node)
         self.opponent = self._seat(1 - self.player, query.against)
-        self.own = self.opponent  # which nobody reads, since a policy has no codes
-        if not self.best or isinstance(query.own, Table):
-            self.own = self._seat(self.player, query.own)
+        self.own: FixedSeat | PolicySeat | CodesSeat
+        if query.by is not None:
+            self.own = self._seat(self.player, query.by)
+        elif isinstance(query.against, Table):
+            self.own = CodesSeat(
+                self.chance, self.streets, self.player, self._rows(query.against), dtype
+            )
+        else:
+            self.own = self.opponent  # which nobody reads, since a policy has no codes
         self.faced: FixedSeat | PolicySeat | RestrictedSeat = self.opponent
         if query.alternative is not None:
             table, share = query.alternative
@@ -117,9 +127,13 @@ class PreparedQuery:
     def _seat(self, player: int, table: Played) -> FixedSeat | PolicySeat:
         if isinstance(table, VectorPolicy):
             return PolicySeat(self.chance, self.streets, self.tree, player, table, self.dtype)
-        rows = BucketRows(table.cards, code_counts(table, self.tree), table.carry)
-        policy = table_blocks(self.tree, self.streets, table)
+        if id(table) not in self._blocks:
+            self._blocks[id(table)] = table_blocks(self.tree, self.streets, table)
+        policy, rows = self._blocks[id(table)], self._rows(table)
         return FixedSeat(self.chance, self.streets, player, rows, policy, self.dtype)
+
+    def _rows(self, table: Table) -> BucketRows:
+        return BucketRows(table.cards, code_counts(table, self.tree), table.carry)
 
     def copy(self) -> PreparedQuery:
         """Returns one for another thread."""
@@ -152,7 +166,7 @@ class PreparedQuery:
 
     @property
     def _player_seat(self) -> FixedSeat | PolicySeat | None:
-        return None if self.best else self.own
+        return None if isinstance(self.own, CodesSeat) or self.best else self.own
 
     def value(self, flop: int, traversal: Traversal) -> Values:
         """Returns the values of a flop."""

@@ -9,12 +9,14 @@ device.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from counterplay.core.base.errors import whole_number
+from counterplay.core.forms.restricted import OtherModel
 from counterplay.core.kernels.device import Device, check_memory
 from counterplay.core.parallel.pool import Algorithm, PoolProgress, Worker, WorkerPool
 from counterplay.poker.vector.cuda_boards import link_starts, payoff_by_start, used_starts
@@ -35,7 +37,7 @@ from counterplay.poker.vector.holding_classes import (
     select_boards,
 )
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.public_values import MODEL, InfosetRows, Restriction
+from counterplay.poker.vector.public_values import MODEL, InfosetRows, Restriction, form_counts
 
 THREADS = 128  # in a block
 BUSY = 200_000  # threads that keep a device busy
@@ -100,6 +102,14 @@ class _LearnerStreet:
         self.sequence = [device.put(sequence[j]) for j in (0, 1)]
 
 
+@dataclass(frozen=True)
+class _ModelPaths:
+    """The probabilities of a model's action sequences by its own buckets."""
+
+    of: OtherModel
+    streets: list[_LearnerStreet]
+
+
 class DevicePool(WorkerPool):
     """A pool whose tables are on a device and are fetched on demand."""
 
@@ -128,6 +138,7 @@ class DevicePool(WorkerPool):
             self.slots = np.concatenate([one.slots.ravel() for one in self.streets])
             self._row = np.concatenate([one.rows.ravel() for one in self.streets])
             self._restriction: Restriction | None = None
+            self.other: _ModelPaths | None = None
             self._no_values = self.device.zeros((1,))
             self._no_starts = self.device.zeros((1,), np.int32)
             self.changed()
@@ -151,16 +162,43 @@ class DevicePool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         return PoolProgress(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
 
-    def restrict(self, restriction: Restriction) -> None:
-        """Sets the restriction of the next updates."""
+    def restrict(self, restriction: Restriction, other: OtherModel | None = None) -> None:
+        """Sets the restriction of the next updates. `other`: a model of another card
+        abstraction."""
         if restriction is self._restriction:
             return
         self._restriction = restriction
-        fixed = restriction.fixed[self.slots] if len(restriction.fixed) else np.zeros(1)
+        if other is None:
+            self.other = None
+        elif self.other is None or self.other.of.policy is not other.policy:
+            self.other = None  # frees its memory
+            self.other = self._follow(other)
+        own = len(restriction.fixed) and other is None
+        fixed = restriction.fixed[self.slots] if own else np.zeros(1)
         trust = restriction.confidence[self._row] if len(restriction.confidence) else np.zeros(1)
         with self.device.stream:
             self._fixed = self.device.put(fixed.astype(np.float32))
             self._trust = self.device.put(trust.astype(np.float32))
+
+    def _follow(self, other: OtherModel) -> _ModelPaths:
+        """Computes the model's paths: regret matching returns what are probabilities already."""
+        rows, counts = InfosetRows(other.form.first_row, other.form.first), form_counts(other.form)
+        needed = sum(map(_plane_bytes, [one.street for one in self.streets], counts))
+        check_memory(self.device, needed, "a model of another card abstraction")
+        streets = []
+        with self.device.stream:
+            for mine, buckets in zip(self.streets, counts, strict=True):
+                one = _LearnerStreet(self.device, mine.street, buckets, rows, 0)
+                policy = self.device.put(other.policy[one.slots.ravel()])
+                nothing = self.device.zeros((1,))
+                one.kernel("match_regrets")(
+                    (one.across, buckets), (THREADS,),
+                    (policy, one.policy, *one.path, one.own, one.model_path, nothing, nothing,
+                     np.int32(-1), np.int32(0)),
+                )  # fmt: skip
+                self.device.wait()
+                streets.append(one)
+        return _ModelPaths(other, streets)
 
     def update(self, boards: DealtBoards, regret_weight: float, average_weight: float) -> None:
         """Traverses a batch with the current policies and updates the tables. Boards with about as
@@ -176,13 +214,14 @@ class DevicePool(WorkerPool):
     def _set_policies(self) -> None:
         restriction = self._restriction
         assert restriction is not None
+        own = self.other is None  # the model has the learner's rows, and is followed along
         for street in self.streets:
             fixed, trust = self.model(street)
             street.kernel("match_regrets")(
                 (street.across, street.buckets), (THREADS,),
                 (self.regret[street.part], street.policy, *street.path, street.own,
-                 street.model_path, fixed, trust, np.int32(restriction.restricted),
-                 np.int32(restriction.per_hand)),
+                 street.model_path, fixed, trust, np.int32(restriction.restricted if own else -1),
+                 np.int32(restriction.per_hand and own)),
             )  # fmt: skip
 
     def model(self, street: _LearnerStreet) -> tuple[Any, Any]:
@@ -208,6 +247,7 @@ class _BatchTraversal:
         self.most = boards.part.shape[2] - 1
         self.word, self.first, self.count = map(put, (boards.word, boards.first, boards.classes))
         self.code, self.member, self.part = map(put, (boards.code, boards.member, boards.part))
+        self.model_code = self.code if pool.other is None else put(boards.model_code)
         shape = (self.boards, self.classes, 4 * self.classes)
         self.meetings = self.device.empty(shape, np.uint16)
 
@@ -234,13 +274,23 @@ class _BatchTraversal:
         """Returns the reach at the starts of the next street."""
         out = self.device.empty((self.boards, self.classes, after.starts))
         player = self.pool.restriction.restricted if who == MODEL else who
-        path = street.model_path if who == MODEL else street.path[who]
-        street.kernel("pass_reach")(
+        model, path, code = self._model(s)
+        if who != MODEL:
+            model, path, code = street, street.path[who], self.code
+        model.kernel("pass_reach")(
             (after.across, self.classes, self.boards), (THREADS,),
-            (y, path, self.code[s], self.count, street.above, street.sequence[player],
+            (y, path, code[s], self.count, street.above, street.sequence[player],
              np.int32(MAX_CLASSES), np.int32(self.classes), np.int32(after.starts), out),
         )  # fmt: skip
         return out
+
+    def _model(self, s: int) -> tuple[_LearnerStreet, Any, Any]:
+        """Returns the street whose rows the model has, its path there, and its codes."""
+        pool = self.pool
+        if pool.other is None:
+            return pool.streets[s], pool.streets[s].model_path, self.code
+        street = pool.other.streets[s]
+        return street, street.path[max(pool.restriction.restricted, 0)], self.model_code
 
     def _column_values(self, s: int, player: int, y: list[Any]) -> Products:
         """Returns the values of each class of a player in each column."""
@@ -250,11 +300,12 @@ class _BatchTraversal:
         counts = street.counts[player]
         reach = empty_products(device, self.boards, twice, counts, street.starts, np.uint16)
         mixed = restriction.per_hand and other == restriction.restricted
+        model, model_path, model_code = self._model(s)
         street.kernel("spread")(
             (street.across, self.classes, self.boards), (THREADS,),
-            (y[other], street.path[other], y[-1], street.model_path, np.int32(mixed),
+            (y[other], street.path[other], y[-1], model_path, np.int32(mixed),
              np.float32(restriction.share[0]), np.float32(restriction.share[1]),
-             street.payoff[player], self.code[s],
+             street.payoff[player], self.code[s], model_code[s], np.int32(model.buckets),
              self.count, np.int32(MAX_CLASSES), np.int32(self.classes), np.int32(player),
              *(np.int32(array.shape[2]) for array in reach), *reach),
         )  # fmt: skip

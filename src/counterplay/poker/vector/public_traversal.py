@@ -44,6 +44,14 @@ _LANES, _TWO = index(LANES), index(2)
 _STREET: Any = np.int64
 
 
+class FollowedRows(NamedTuple):
+    """The information sets of a model that is followed for whole hands: the player's own, or those
+    of another card abstraction."""
+
+    rows: InfosetRows
+    board: Board  # with the model's buckets
+
+
 class Iteration(NamedTuple):
     """What one traversal reads and updates."""
 
@@ -52,6 +60,7 @@ class Iteration(NamedTuple):
     restriction: Restriction
     regret_weight: float  # of what is added to the regrets
     average_weight: float  # of what is added to the strategy sums
+    model: FollowedRows  # its own where there is no model
 
 
 @jit(inline=True)
@@ -98,7 +107,9 @@ def _match_regrets(
                 if count > _TWO:
                     policy[b, at + _TWO * _LANES] = third * scale + even
                 if actor == restriction.restricted:
-                    trust = 1.0 if restriction.per_hand else restriction.confidence[row + bucket]
+                    if restriction.per_hand:
+                        continue
+                    trust = restriction.confidence[row + bucket]
                     for a in range(count):
                         c = (low + a) * _LANES + lane
                         fixed = restriction.fixed[slot + a]
@@ -109,22 +120,42 @@ def _match_regrets(
                         mixed[b, c] = policy[b, c]
 
 
+@jit(inline=True)
+def _follow_model(street: Street, s: int, g: int, it: Iteration, work: TraversalWorkspace) -> None:
+    """Fills the restricted policy with that of a model that is followed for whole hands."""
+    mixed, fixed, board = work.restricted_policy[s], it.restriction.fixed, it.model.board
+    for k in range(index(len(street.player))):
+        if street.player[k] != it.restriction.restricted:
+            continue
+        low, high = index(street.first_child[k]), index(street.first_child[k + ONE])
+        for lane in range(_LANES):
+            node = street.public_node[g, k, lane]
+            start = ZERO if node < 0 else _first_row(it.model.rows, node)[1]
+            for b in range(index(board.n_buckets[s])):
+                slot = start + index(board.global_bucket[s, b]) * (high - low)
+                for c in range(low, high):
+                    mixed[b, c * _LANES + lane] = 0.0 if node < 0 else fixed[slot + c - low]
+
+
 @jit(inner=True)
 def set_policies(
     street: Street, s: int, g: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
     """Computes the policies and paths of a group of a street."""
     _match_regrets(street, s, g, board, it, work)
-    restriction, buckets = it.restriction, index(board.n_buckets[s])
+    restriction = it.restriction
+    if restriction.per_hand:
+        _follow_model(street, s, g, it, work)
     for who in range(3):
         if who == MODEL and not restriction.per_hand:
             continue
         player = restriction.restricted if who == MODEL else who
         model = work.restricted_policy[s]
         policy = model if who == MODEL else played_policy(s, restriction, work)
+        seen = it.model.board if who == MODEL else board
         follow(
-            street, player, ZERO, buckets, policy, work.path[s, who], work.showdown_path[s, who],
-            work.fold_path[s, who],
+            street, player, ZERO, index(seen.n_buckets[s]), policy, work.path[s, who],
+            work.showdown_path[s, who], work.fold_path[s, who],
         )  # fmt: skip
 
 
@@ -134,11 +165,12 @@ def pass_reach(
 ) -> None:
     """Computes the reach at the start of the next street after onward end `below`; after the first
     street that at group `below`."""
-    restriction, bucket, n = it.restriction, board.bucket[s], index(board.size[0])
+    restriction, n = it.restriction, index(board.size[0])
     for who in range(3):
         if who == MODEL and not restriction.per_hand:
             continue
         player = restriction.restricted if who == MODEL else who
+        bucket = it.model.board.bucket[s] if who == MODEL else board.bucket[s]
         path, before, after = work.path[s, who], work.y[s, who], work.y[s + 1, who]
         if s == 0:
             pass_to_lanes(street, player, index(below), n, work.place, bucket, path, before, after)
@@ -207,9 +239,10 @@ def end_last_street(
     """Computes both players' values at the start of a group of the last street, and updates its
     tables."""
     buckets, n, restriction = int(board.n_buckets[s]), int(board.size[0]), it.restriction
+    bucket, model_bucket = board.bucket[s], it.model.board.bucket[s]
     for player in range(2):
         reach = opponent_reach(
-            1 - player, s, board.bucket[s], restriction, work.showdown_path, work
+            1 - player, s, bucket, model_bucket, restriction, work.showdown_path[s], work
         )
         clear_values(start_values(s, player, work), n)
         if not mark_reached(reach, n, work.street.reached):
@@ -217,9 +250,9 @@ def end_last_street(
         else:
             weigh_terminals(street, g, player, buckets, work.path[s, player], work)
             if buckets <= FEW and not restriction.per_hand:
-                value_by_bucket(street, s, player, board, work)
+                value_by_bucket(street, s, player, board, reach, work)
             else:
-                value_by_sequence(street, s, player, board, restriction, work)
+                value_by_sequence(street, s, player, board, model_bucket, restriction, work)
             back_up_buckets(street, s, g, player, buckets, restriction, work)
         _update_tables(street, s, g, player, board, it, work)
 
@@ -231,8 +264,9 @@ def end_street(
     """As `end_last_street` for an earlier street, from the values after its onward ends."""
     n, buckets, bucket = int(board.size[0]), int(board.n_buckets[s]), board.bucket[s]
     own, restriction = played_policy(s, it.restriction, work), it.restriction
+    model_bucket, paths = it.model.board.bucket[s], work.fold_path[s]
     for player in range(2):
-        reach = opponent_reach(1 - player, s, bucket, restriction, work.fold_path[s], work)
+        reach = opponent_reach(1 - player, s, bucket, model_bucket, restriction, paths, work)
         mark_reached(reach, n, work.street.reached)
         clear(work.gain, buckets, len(work.street.value))
         values, onward = start_values(s, player, work), Onward(work.onward_value[s, player], 1.0)

@@ -53,6 +53,13 @@ def streets_of(tree: BettingTree, dtype: Any = np.float64) -> tuple[Street, ...]
     return tuple(streets)
 
 
+def with_tilt(street: Street, tilt: float) -> Street:
+    """Returns a street in which what is won by a fold counts 1 + `tilt` times."""
+    won = (street.folded != NO_FOLD)[:, None] & (street.payoff > 0.0)
+    factor = street.payoff.dtype.type(1.0 + tilt)
+    return street._replace(payoff=cache_aligned(np.where(won, factor, 1) * street.payoff))
+
+
 def _next_starts(street: Street, first: bool) -> np.ndarray:
     """Returns int64[g, LANES]: starts of the next street. After the first street every end gets a
     lane; later each group continues in its lanes, end by end."""

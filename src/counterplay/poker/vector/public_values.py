@@ -51,6 +51,13 @@ class InfosetRows(NamedTuple):
     first: np.ndarray  # int32[m + 1]
 
 
+def form_counts(form: Any) -> tuple[int, ...]:
+    """Returns the numbers of buckets on the streets of a form."""
+    node = form.nodes.node
+    buckets = np.diff(np.append(form.first_row[node], len(form.owner)))
+    return tuple(int(buckets[form.nodes.street[node] == s][0]) for s in range(4))
+
+
 class Restriction(NamedTuple):
     """The restriction of a player to a model (`core/forms/restricted.py`). `restricted` is -1
     without a model."""
@@ -80,15 +87,17 @@ class TraversalWorkspace(NamedTuple):
     fold_total: np.ndarray  # [b, w]: the same for folds
     gain: np.ndarray  # [b, k * LANES]: value of each node to a bucket
     own_reach: np.ndarray  # [b, LANES]: own reach of a bucket at the start
-    bucket_cards: np.ndarray  # [f, 53 * LANES]: -½ per holding of a bucket and card; +½ in ALL
+    bucket_cards: np.ndarray  # [f, 53 * LANES]: -win[1] per holding of a bucket and card; + in ALL
     bucket_sums: np.ndarray  # [53, f * LANES]: the other's reach by card and bucket
     bucket_wins: np.ndarray  # [f, f * LANES]: what each bucket wins from each
     bucket_met: np.ndarray  # [f, f * LANES]: the reach of each that shares no card
     bucket_showdown: np.ndarray  # [f, f * LANES]: payoff times paths of both at showdowns
     bucket_fold: np.ndarray  # [f, f * LANES]: the same for folds
-    bucket_half: np.ndarray  # [f, f * LANES]: half the difference of the two
+    bucket_half: np.ndarray  # [f, f * LANES]: win[1] times the difference of the two
     bucket_rest: np.ndarray  # [f, 53 * LANES]
     street: StreetWorkspace
+    won: np.ndarray  # [2, n, LANES]: the other's reach, and its model's, times what a win counts
+    win: np.ndarray  # [2]: what a win counts, and the share of one reach in sums at the end
     place: np.ndarray  # int64[n]: 0, 1, ..., since numbers are in the order of the board
     no_choice: np.ndarray  # uint8[1, 1]
     below: (
@@ -98,9 +107,10 @@ class TraversalWorkspace(NamedTuple):
 
 
 def new_traversal_workspace(
-    streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any
+    streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any, tilt: float = 0.0
 ) -> TraversalWorkspace:
-    """Returns a workspace for a card abstraction with `counts` buckets on the streets."""
+    """Returns a workspace for a card abstraction with `counts` buckets on the streets. A showdown
+    that is won counts 1 + `tilt` times."""
     s, n, b = len(streets), N_HOLDINGS, min(max(counts), N_HOLDINGS)
     f = min(b, FEW)
     nodes = max(len(street.player) for street in streets) * LANES
@@ -112,6 +122,7 @@ def new_traversal_workspace(
         **dict.fromkeys(("policy", "restricted_policy"), (s, b, nodes)),
         "onward_value": (s, 2, ends, n, LANES),
         "root": (n, LANES),
+        "won": (2, n, LANES),
         **dict.fromkeys(("showdown_path", "fold_path"), (s, 3, b, w)),
         **dict.fromkeys(("showdown_weight", "fold_weight"), (b, w)),
         **dict.fromkeys(("showdown_total", "fold_total"), (b, w)),
@@ -126,6 +137,7 @@ def new_traversal_workspace(
     return TraversalWorkspace(
         **arrays,
         street=new_street_workspace(streets, n, dtype),
+        win=np.array([1.0 + tilt, 1.0 / (2.0 + tilt)], dtype=dtype),
         place=np.arange(n),
         no_choice=np.zeros((1, 1), dtype=np.uint8),
         below=np.zeros(s, dtype=np.int64),
@@ -134,8 +146,9 @@ def new_traversal_workspace(
 
 @jit(inner=True)
 def opponent_reach(
-    player: int, s: int, bucket: Any, restriction: Restriction, paths: Any, work: TraversalWorkspace
-) -> Reach:
+    player: int, s: int, bucket: Any, model_bucket: Any, restriction: Restriction, paths: Any,
+    work: TraversalWorkspace,
+) -> Reach:  # fmt: skip
     """Returns the reach of `player`, mixed with the model's if it is restricted per hand."""
     return Reach(
         work.y[s, player],
@@ -143,10 +156,27 @@ def opponent_reach(
         bucket,
         work.y[s, MODEL],
         paths[MODEL],
-        bucket,
+        model_bucket,
         restriction.share,
         restriction.per_hand and player == restriction.restricted,
     )
+
+
+@jit(inner=True)
+def times_win(reach: Reach, n: int, work: TraversalWorkspace) -> Reach:
+    """Returns the reach times what a win counts."""
+    count = work.win[0]
+    if count == 1.0:
+        return reach
+    for h in range(index(n)):
+        for lane in range(_LANES):
+            work.won[0, h, lane] = count * reach.y[h, lane]
+            if reach.mixed:
+                work.won[1, h, lane] = count * reach.other_y[h, lane]
+    return Reach(
+        work.won[0], reach.path, reach.bucket, work.won[1], reach.other_path, reach.other_bucket,
+        reach.share, reach.mixed,
+    )  # fmt: skip
 
 
 @jit(inline=True)
@@ -194,7 +224,7 @@ def start_values(s: int, player: int, work: TraversalWorkspace) -> Any:
 @jit(inline=True)
 def count_bucket_cards(s: int, board: Board, work: TraversalWorkspace) -> None:
     """Counts the holdings of each bucket with each card of a board, for `value_by_bucket`."""
-    half = work.street.half[0]
+    part = work.win[1]
     for b in range(index(board.n_buckets[s])):
         for w in range(index(work.bucket_cards.shape[1])):
             work.bucket_cards[b, w] = 0.0
@@ -202,14 +232,14 @@ def count_bucket_cards(s: int, board: Board, work: TraversalWorkspace) -> None:
         row = work.bucket_cards[index(board.bucket[s, h])]
         low, high = index(board.low[h]) * _LANES, index(board.high[h]) * _LANES
         for lane in range(_LANES):
-            row[low + lane] -= half
-            row[high + lane] -= half
-            row[index(ALL) * _LANES + lane] += half
+            row[low + lane] -= part
+            row[high + lane] -= part
+            row[index(ALL) * _LANES + lane] += part
 
 
 @jit(inline=True)
 def value_by_bucket(
-    street: Street, s: int, player: int, board: Board, work: TraversalWorkspace
+    street: Street, s: int, player: int, board: Board, reach: Reach, work: TraversalWorkspace
 ) -> None:
     """As `value_by_sequence`, for few buckets: by the other player's bucket instead of sequence.
 
@@ -220,7 +250,8 @@ def value_by_bucket(
     other, bucket, n = 1 - player, board.bucket[s], index(board.n_buckets[s])
     showdowns, folds = index(street.n_showdowns[other]), index(street.n_folds[other])
     sums, wins, met = work.bucket_sums, work.bucket_wins, work.bucket_met
-    values, y = start_values(s, player, work), work.y[s, other]
+    values, y = start_values(s, player, work), reach.y
+    won = times_win(reach, board.size[0], work).y
     w, wide, long = index(work.showdown_path.shape[3]), index(sums.shape[1]), index(wins.shape[1])
     clear(sums, ALL + 1, int(n) * LANES)
     clear(wins, int(n), int(n) * LANES)
@@ -251,11 +282,11 @@ def value_by_bucket(
             )  # fmt: skip
         for h in range(first, last):
             if work.street.reached[h]:
-                _add_bucket(board, h, index(bucket[h]), y, sums, wide)
-    half = work.street.half[0]
+                _add_bucket(board, h, index(bucket[h]), won, sums, wide)
+    part = work.win[1]
     for b in range(n):
         for x in range(n * _LANES):
-            work.bucket_half[b, x] = half * (fold_weight[b, x] - showdown_weight[b, x])
+            work.bucket_half[b, x] = part * (fold_weight[b, x] - showdown_weight[b, x])
         for card in range(index(ALL + 1)):
             at = (b * index(ALL + 1) + card) * _LANES
             set_dot(work.bucket_half, b * long, sums, card * wide, work.bucket_rest, at, n)
@@ -296,6 +327,7 @@ def value_by_sequence(
     s: int,
     player: int,
     board: Board,
+    model_bucket: Any,
     restriction: Restriction,
     work: TraversalWorkspace,
 ) -> None:
@@ -306,17 +338,19 @@ def value_by_sequence(
     clear(work.street.sums[0], ALL + 1, showdowns * LANES)
     clear(work.street.sums[1], ALL + 1, folds * LANES)
     row, sums, values = work.street.row[0], work.street.sums, start_values(s, player, work)
-    reach = opponent_reach(other, s, bucket, restriction, work.showdown_path[s], work)
+    paths, fold_paths = work.showdown_path[s], work.fold_path[s]
+    reach = opponent_reach(other, s, bucket, model_bucket, restriction, paths, work)
+    won = times_win(reach, board.size[0], work)
     add_showdowns(
-        board, bucket, reach, work.street.reached, showdowns, row, sums[0], work.showdown_weight,
-        work.showdown_total, values,
+        board, bucket, reach, won, work.street.reached, showdowns, row, sums[0],
+        work.showdown_weight, work.showdown_total, values,
     )  # fmt: skip
-    to_folds = opponent_reach(other, s, bucket, restriction, work.fold_path[s], work)
+    to_folds = opponent_reach(other, s, bucket, model_bucket, restriction, fold_paths, work)
     sum_reach(board, to_folds, work.street.reached, folds, row, sums[1])
-    half = work.street.half[0]
+    part = work.win[1]
     for card in range(index(ALL + 1)):
         for w in range(index(showdowns) * _LANES):
-            sums[0, card, w] *= -half
+            sums[0, card, w] *= -part
     add_values(board, bucket, showdowns, sums[0], work.showdown_weight, work.showdown_total, values)
     add_values(board, bucket, folds, sums[1], work.fold_weight, work.fold_total, values)
     count = index(folds)

@@ -11,7 +11,8 @@ cards. Only the same holding has both cards, and it is neither weaker nor strong
 Sums are kept for each card, and for all cards in a last row. The reach of each group of equal
 strength is added once before and once after the group reads the sums. So a holding reads weaker
 holdings twice and equal ones once, and subtracting the sum over all holdings once leaves weaker
-less stronger.
+less stronger. Where wins are worth more (`public_sampling.py`), the group is added that many times
+after it has read.
 
 Rows of arrays are action sequences times lanes.
 """
@@ -178,16 +179,17 @@ def _add_values(
 
 @jit(inner=True)
 def add_showdowns(
-    board: Board, bucket: np.ndarray, reach: Reach, reached: np.ndarray, n: int, row: np.ndarray,
-    sums: np.ndarray, weight: np.ndarray, total: np.ndarray, value: np.ndarray,
+    board: Board, bucket: np.ndarray, reach: Reach, won: Reach, reached: np.ndarray, n: int,
+    row: np.ndarray, sums: np.ndarray, weight: np.ndarray, total: np.ndarray, value: np.ndarray,
 ) -> None:  # fmt: skip
-    """As `sum_weaker`, but adds the results to `total` by bucket and, weighted, to `value`."""
+    """As `sum_weaker`, but adds the results to `total` by bucket and, weighted, to `value`. `won`:
+    the reach times what a win counts."""
     count = index(n)
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
         add_group(board, first, last, reach, reached, count, row, sums)
         _add_values(board, first, last, bucket, count, sums, weight, total, value)
-        add_group(board, first, last, reach, reached, count, row, sums)
+        add_group(board, first, last, won, reached, count, row, sums)
 
 
 @jit(inner=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -125,6 +125,19 @@ class _RowSeat(PlainSeat):
         """Returns the rows that occur on a board."""
         return np.unique(self.row[level.k][level.holdings()])
 
+    def copy(self) -> Self:
+        """Returns one for another thread, with the same strategy."""
+        seat = copy(self)
+        seat.row_map, seat.row = self.row_map.copy(), deepcopy(self.row)
+        return seat
+
+
+class CodesSeat(_RowSeat):
+    """A seat of which only the rows are read: that of a best response."""
+
+    def set_board(self, level: BoardLevel) -> None:
+        self._set_rows(level)
+
 
 class FixedSeat(_RowSeat):
     """A seat that plays a given strategy: `policy[k]` is [blocks, groups, rows, nodes * LANES], as
@@ -138,16 +151,20 @@ class FixedSeat(_RowSeat):
         self._policy = policy
         for k, street in enumerate(streets):
             if len(policy[k]) == 1:
-                self._follow(street, k, 0, np.arange(row_map.count(k)))
+                mine = policy[k][0]
+                if mine.dtype == dtype and mine.flags.carray:  # not copied: it may be large
+                    self.strategy[k] = self.strategy[k]._replace(policy=mine)
+                    follow_policy(street, player, np.arange(row_map.count(k)), self.strategy[k])
+                else:
+                    self._follow(street, k, 0, np.arange(row_map.count(k)))
 
     def _follow(self, street: Street, k: int, block: int, used: np.ndarray) -> None:
         self.strategy[k].policy[:, used] = self._policy[k][block][:, used]
         follow_policy(street, self.player, used, self.strategy[k])
 
-    def copy(self) -> FixedSeat:
-        """Returns one for another thread; a strategy that is the same on all boards is shared."""
-        seat = copy(self)
-        seat.row_map, seat.row = self.row_map.copy(), deepcopy(self.row)
+    def copy(self) -> Self:
+        """As `_RowSeat.copy`; a strategy that differs between boards is copied."""
+        seat = super().copy()
         if any(len(policy) > 1 for policy in self._policy):
             seat.strategy = deepcopy(self.strategy)
         return seat
