@@ -16,6 +16,7 @@ import pytest
 import counterplay as cp
 from benchmarks import cfr_br, policy_network, real_frontier, spots
 from counterplay.core.parallel.processes import cores
+from counterplay.poker.adaptive.portfolio import Portfolio
 from counterplay.poker.bots.shipped import (
     digest,
     quantised,
@@ -26,7 +27,7 @@ from counterplay.poker.bots.shipped import (
 from counterplay.poker.spots import device
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from tests.support.spots import NumpyDevice, naive_game
-from tools import device_session
+from tools import device_session, train_members
 
 ROOT = Path(__file__).parent.parent
 
@@ -138,6 +139,11 @@ def test_the_calls_of_a_device_session(
     asked: list[str] = []
     for module, name in ((cfr_br, "train"), (cfr_br, "measure_files"), (real_frontier, "measure")):
         monkeypatch.setattr(module, name, lambda *_, name=name: asked.append(name))
+    monkeypatch.setattr(train_members, "portfolio", lambda **_: Portfolio(None, None, ()))
+    for name in ("train", "measure"):
+        monkeypatch.setattr(
+            train_members, name, lambda *_, name=name: asked.append(f"{name} members")
+        )
     monkeypatch.setattr(real_frontier, "train", lambda given: asked.append(given.algorithm))
     monkeypatch.setattr(policy_network, "measured", lambda *_: ["network"])
     monkeypatch.setattr(policy_network, "add_row", asked.extend)
@@ -152,8 +158,12 @@ def test_the_calls_of_a_device_session(
                     "benchmarks.policy_network": policy_network,
                     "benchmarks.real_frontier": real_frontier,
                     "benchmarks.spots": spots,
+                    "tools.train_members": train_members,
                 }[module].main(words)
-    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} == {*asked}
+    members = {"train members", "measure members"}
+    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} | members == {
+        *asked
+    }
     done: list[list[str]] = []
     monkeypatch.setattr(
         subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)

@@ -8,7 +8,8 @@ A call runs its commands one after the other, each with what is expected of it; 
 end within the seconds is left out, and said. What they write lies in OUT: strategies, and the rows
 of benchmarks/cfr_br.csv, public_threads.csv, real_frontier.csv, dbr_frontier.csv, spots.csv and
 policy_network.csv, which are to be added to those in the tree. `python tools/ship_strategy.py NAME
-FILE` then makes the exploitability of a shipped strategy a certified one.
+FILE` then makes the exploitability of a shipped strategy a certified one, and `python -m
+tools.train_members --ship OUT` ships members of the portfolio.
 """
 
 from __future__ import annotations
@@ -60,6 +61,10 @@ CALLS: dict[str, tuple[Command, ...]] = {
             f"benchmarks.real_frontier poki --algorithm dbr --ps {DBR_PS} --seconds 75 --out OUT",
             480,
         ),
+    ),
+    "members": (
+        Command("tools.train_members --ps 0.5,0.75 --seconds 10 --out OUT", 370),
+        Command("tools.train_members --measure --flops 48 --out OUT", 140),
     ),
     "others": (
         Command("benchmarks.policy_network --device cuda", 150),
