@@ -103,8 +103,8 @@ def play(work: Piece) -> dict[str, Any]:
         played.append(SAFE if work.player == SAFE else me.tracker.names[me._arm])
 
     clocks = time.process_time(), time.perf_counter()
-    raw = play_hands((me, foe), deals, on_hand=keep)
-    facts: dict[str, Any] = {"raw": raw, "clean": clean, "played": np.array(played)}
+    play_hands((me, foe), deals, on_hand=keep)
+    facts: dict[str, Any] = {"clean": clean.astype(np.float32), "played": np.array(played)}
     if work.player != SAFE:  # processor time: of the whole match, by the share of the time
         spent, took = time.process_time() - clocks[0], time.perf_counter() - clocks[1]
         facts["thinking"] = me.standing().thinking * spent / took
@@ -156,7 +156,8 @@ class FieldResults:
             self.opponents.append(name)
             for player, found in paths.items():
                 pieces = [dict(np.load(found[seed])) for seed in seeds]
-                self.clean[name, player] = np.stack([one["clean"] for one in pieces])
+                clean = np.stack([one["clean"] for one in pieces])
+                self.clean[name, player] = clean.astype(np.float64)
                 spent = [float(one["thinking"]) for one in pieces if "thinking" in one]
                 self.thinking[name, player] = float(np.mean(spent)) if spent else 0.0
 
