@@ -1,23 +1,24 @@
 """How many hands tell two members of a portfolio apart: by plain importance sampling, by imaginary
-observations, and by the estimate of the adaptive player.
+observations, and by what the adaptive player uses.
 
 python -m benchmarks.members --processes 16
 
 The equilibrium of the portfolio plays matches against opponents of the field (`adaptive_field.py`),
-whose types the portfolio does not know, and against Poki. Three estimates of what one arm, the
-equilibrium or a member, wins more than another are made from the same hands:
+whose types the portfolio does not know, and against Poki. From the same hands it is estimated what
+one arm, the equilibrium or a member, wins more than another:
 
 | plain | the payoff times the ratio of the probabilities of our own actions with our cards |
-| imaginary | all our holdings at once, and the folds we could have made (`OffPolicyEstimator`) |
-| player | imaginary combined with the mean over what the opponent may be (`combined_gain`) |
+| imaginary | all our holdings at once, and the folds we could have made, without values |
+| player | the same with the values of all actions against the model that the player has learnt |
+| believed | the last one combined with the mean over what the opponent may be (`combined_gain`) |
 
-The first two are means over hands, without bias but for a little: the difference d of two arms is
-told, two standard errors from 0, after 4 σ² / d² hands. σ² is the sample's, and for the plain
-estimate mostly too small, since large ratios are rare. The player tells it when its estimate is two
-of its errors from 0, looked at after every 25 hands; with all matches that tell, in the median one.
-`right`: the share of these tellings with the right sign; `within`: of estimates after 250, 500,
-1,000 and 2,000 hands, all pairs, those within two errors of the truth. The truth comes from matches
-of the arms; pairs whose difference is less than 0.1 sb/h are not told. Writes
+The first three are means over hands, and unbiased but for a little: a difference d of two arms is
+told, two standard errors from 0, after 4 σ² / d² hands, so that hands are in proportion to
+variances. σ² is the sample's, that of the plain estimate mostly too small, since large ratios are
+rare. The last one tells when it is two of its errors from 0, looked at after every 25 hands; in the
+median match. `right`: the share of these tellings with the right sign. `within`: of the estimates
+after 250, 500, 1,000 and 2,000 hands, all pairs, the share within two errors of the truth, which
+comes from matches of the arms. Pairs that differ by less than 0.1 sb/h are not told. Writes
 benchmarks/members.csv, a row for each opponent with medians over pairs, and a row for all pairs.
 """
 
@@ -25,7 +26,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,18 +61,19 @@ TRUTH_HANDS = {"poki": 40_000}
 MOST_HANDS = 4_000_000  # of a truth, where both players are tables
 FIRST_SEED = 700
 HEADER = (
-    "opponent", "pairs", "matches", "plain_hands", "imaginary_hands", "player_hands", "told",
-    "times_plain", "times_imaginary", "right", "within",
+    "opponent", "pairs", "matches", "plain_hands", "imaginary_hands", "player_hands",
+    "believed_hands", "times_plain", "times_imaginary", "told", "right", "player_within",
+    "believed_within",
 )  # fmt: skip
 
 
 class Match(NamedTuple):
     """What a match of the equilibrium says about p pairs of arms."""
 
-    squares: np.ndarray  # float64[2, p]: of d by plain and imaginary estimates, mean over hands
-    told: np.ndarray  # float64[p]: hands after which the player tells them apart, or infinity
-    sign: np.ndarray  # float64[p]: which it says is better
-    estimates: np.ndarray  # float64[2, looks, p]: the player's, and their errors
+    squares: np.ndarray  # float64[3, p]: variance of one hand, by plain, imaginary, player
+    told: np.ndarray  # float64[p]: hands after which what is believed tells, or infinity
+    sign: np.ndarray  # float64[p]: which is said to be better
+    looks: np.ndarray  # float64[looks, 4, p]: `player`, its error, `believed`, its error
 
 
 def arms_of(known: Portfolio) -> list[Strategy]:
@@ -87,19 +88,17 @@ def opponent_of(name: str) -> Any:
 
 
 class Watched(Adaptive):
-    """The adaptive player with the equilibrium as the arm that plays, and with both estimates of
-    every hand."""
+    """The adaptive player with the equilibrium as the arm that plays; keeps the estimates of every
+    hand."""
 
     def start(self, seed: int) -> None:
         super().start(seed)
         assert self.portfolio is not None
         arms = arms_of(self.portfolio)
-        self._mine = np.eye(len(self.tracker.names))[0]
-        self._mixture = np.eye(len(arms))[0]
+        self._mine, self._mixture = np.eye(len(self.tracker.names))[0], np.eye(len(arms))[0]
         self._policy = strategy_stack(self.game, arms).policy
         self._imagine = OffPolicyEstimator(self.game, arms)
-        self.plain: list[np.ndarray] = []
-        self.imaginary: list[np.ndarray] = []
+        self.hands: list[np.ndarray] = []  # float64[4, arms]: plain, imaginary, player, kept
 
     def new_hand(self, seat: int) -> None:
         super().new_hand(seat)
@@ -108,19 +107,22 @@ class Watched(Adaptive):
 
     def act(self, view: View) -> str:
         action = super().act(view)
-        row = self._bots[0]._row(view)
-        shares = self._policy[row, ACTIONS.index(action)]
+        shares = self._policy[self._bots[0]._row(view), ACTIONS.index(action)]
         self._ratio = self._ratio * shares / shares[0]
         return action
 
     def end_hand(self, ending: Ending) -> None:
-        self.plain.append(ending.won * self._ratio)
-        self.imaginary.append(self._imagine.estimate(ending, self._mixture))
+        tracker = self.tracker
+        assert isinstance(tracker, OpponentTracker)
+        imaginary = self._imagine.estimate(ending, self._mixture)
+        player = tracker._estimator.estimate(ending, self._mine)[: len(imaginary)]
+        plain, kept = ending.won * self._ratio, tracker._estimator.kept[: len(imaginary)]
+        self.hands.append(np.array([plain, imaginary, player, kept]))
         super().end_hand(ending)
 
-    def differences(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """float64[p] each: what the player believes, as `OpponentTracker.choose` of one arm and the
-        equilibrium, and its error."""
+    def differences(self, pairs: np.ndarray) -> np.ndarray:
+        """float64[4, p]: `player`, its error, `believed` as by `OpponentTracker.choose`, and its
+        error."""
         tracker = self.tracker
         assert isinstance(tracker, OpponentTracker)
         gains = tracker._gains[pairs[:, 0]] - tracker._gains[pairs[:, 1]]
@@ -128,16 +130,17 @@ class Watched(Adaptive):
         mean, error = tracker.posterior.mean_gains(gains, tracker._unexplained, replies)
         if not tracker.learnt_from:
             error[:] = np.inf
-        seen = np.array(self.imaginary)
-        seen = seen[:, pairs[:, 0]] - seen[:, pairs[:, 1]]
+        seen = np.array(self.hands)[:, 2:]
+        kept = seen[:, 1].mean(axis=0)[pairs].min(axis=1)
+        seen = seen[:, 0, pairs[:, 0]] - seen[:, 0, pairs[:, 1]]
+        numbers = mean, error, np.full(len(pairs), float(len(seen))), seen.mean(axis=0)
         squares = seen.var(axis=0) * len(seen)
-        found = [
-            combined_gain(ArmStatistics("", *(float(x) for x in one)))
-            for one in zip(
-                mean, error, [len(seen)] * len(pairs), seen.mean(axis=0), squares, strict=True
-            )
-        ]
-        return np.array([one.gain for one in found]), np.array([one.error for one in found])
+        arms = [ArmStatistics("", *one) for one in np.array([*numbers, squares, kept]).T.tolist()]
+        both = [combined_gain(arm) for arm in arms]
+        return np.array([
+            [arm.mean for arm in arms], [arm.variance**0.5 for arm in arms],
+            [one.gain for one in both], [one.error for one in both],
+        ])  # fmt: skip
 
 
 def pairs_of(n: int) -> np.ndarray:
@@ -152,23 +155,23 @@ def play(work: tuple[str, int, int]) -> Match:
     me, foe = Watched(portfolio=known, seed=seed), opponent_of(name)
     pairs = pairs_of(1 + len(known.members))
     told, sign = np.full(len(pairs), np.inf), np.zeros(len(pairs))
-    looks: list[tuple[np.ndarray, np.ndarray]] = []
+    looks: list[np.ndarray] = []
     deals = session_deals(seed, 0, hands, hands)
     start_bots((me, foe), deals.start_seeds)
 
     def look(_: Any) -> None:
-        n = len(me.plain)
+        n = len(me.hands)
         if n % EVERY == 0:
-            mean, error = me.differences(pairs)
-            new = np.isinf(told) & (np.abs(mean) > ERRORS * error)
-            told[new], sign[new] = n, np.sign(mean[new])
+            found = me.differences(pairs)
+            new = np.isinf(told) & (np.abs(found[2]) > ERRORS * found[3])
+            told[new], sign[new] = n, np.sign(found[2, new])
             if n in LOOKS:
-                looks.append((mean, error))
+                looks.append(found)
 
     play_hands((me, foe), deals, on_hand=look)
-    both = np.array([me.plain, me.imaginary])
-    squares = (both[:, :, pairs[:, 0]] - both[:, :, pairs[:, 1]]).var(axis=1)
-    return Match(squares, told, sign, np.array(looks).swapaxes(0, 1))
+    every = np.array(me.hands)
+    squares = (every[:, :3, pairs[:, 0]] - every[:, :3, pairs[:, 1]]).var(axis=0)
+    return Match(squares, told, sign, np.array(looks))
 
 
 def true_values(work: tuple[str, int]) -> float:
@@ -182,12 +185,12 @@ def true_values(work: tuple[str, int]) -> float:
 
 
 class Told(NamedTuple):
-    """Of the pairs of one opponent that can be told apart, q of them."""
+    """Of the pairs of one opponent, q of which can be told apart."""
 
-    hands: np.ndarray  # float64[3, q]: plain, imaginary, player
+    hands: np.ndarray  # float64[4, q]: plain, imaginary, player, believed
     told: np.ndarray  # bool[matches, q]
     right: np.ndarray  # bool[matches, q]
-    within: np.ndarray  # bool[matches, looks, p]
+    within: np.ndarray  # bool[2, matches, looks, p]: player, believed
 
 
 def compared(values: np.ndarray, matches: list[Match]) -> Told:
@@ -195,29 +198,24 @@ def compared(values: np.ndarray, matches: list[Match]) -> Told:
     pairs = pairs_of(len(values))
     truth = values[pairs[:, 0]] - values[pairs[:, 1]]
     clear = np.abs(truth) >= LEAST
-    needed = ERRORS**2 * np.mean([one.squares for one in matches], axis=0) / truth**2
-    told = np.array([one.told for one in matches])
-    player = np.median(told, axis=0)
-    right = np.array([one.sign for one in matches]) == np.sign(truth)
-    estimates = np.array([one.estimates for one in matches])
-    within = np.abs(estimates[:, 0] - truth) <= ERRORS * estimates[:, 1]
-    hands = np.vstack([needed, player])[:, clear]
-    return Told(hands, np.isfinite(told)[:, clear], right[:, clear], within)
+    needed = ERRORS**2 * np.mean([one.squares for one in matches], axis=0)[:, clear]
+    told = np.array([one.told for one in matches])[:, clear]
+    right = np.array([one.sign for one in matches])[:, clear] == np.sign(truth[clear])
+    looks = np.array([one.looks for one in matches])
+    within = [np.abs(looks[:, :, k] - truth) <= ERRORS * looks[:, :, k + 1] for k in (0, 2)]
+    hands = np.vstack([needed / truth[clear] ** 2, np.median(told, axis=0)])
+    return Told(hands, np.isfinite(told), right, np.array(within))
 
 
-def row_of(name: str, found: Iterable[Told], matches: int) -> tuple[Any, ...]:
-    """A row of the table."""
-    found = list(found)
+def row_of(name: str, found: list[Told], matches: int) -> tuple[Any, ...]:
+    """A row of the table: medians over pairs, and shares."""
     hands = np.hstack([one.hands for one in found])
-    told = np.hstack([one.told for one in found])
-    right = np.hstack([one.right for one in found])
-    within = np.concatenate([one.within.ravel() for one in found])
-    medians = [round(float(x)) for x in np.median(hands, axis=1)]
+    told, right = (np.hstack([getattr(one, x) for one in found]) for x in ("told", "right"))
+    within = np.hstack([one.within.reshape(2, -1) for one in found]).mean(axis=1)
+    medians = [round(float(x)) if np.isfinite(x) else "" for x in np.median(hands, axis=1)]
     times = [round(float(np.median(hands[k] / hands[2])), 1) for k in (0, 1)]
-    shares = round(float(right[told].mean()), 3), round(float(within.mean()), 3)
-    return (
-        name, hands.shape[1], matches, *medians, round(float(told.mean()), 3), *times, *shares,
-    )  # fmt: skip
+    shares = [round(float(x), 3) for x in (told.mean(), right[told].mean(), *within)]
+    return name, hands.shape[1], matches, *medians, *times, *shares
 
 
 def main() -> None:
@@ -229,7 +227,7 @@ def main() -> None:
     parser.add_argument("--opponents", default=",".join(OPPONENTS))
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    names, every, rows = options.opponents.split(","), [], []
+    names, every, rows = options.opponents.split(","), list[Told](), list[tuple[Any, ...]]()
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         for name in names:
             arms = 1 + len(portfolio_for(name, WITHOUT).members)

@@ -40,6 +40,7 @@ from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import least_exploitable
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
+from counterplay.poker.holdem.bucket_replies import action_values
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
 from counterplay.poker.models.predict import Predictor
@@ -125,6 +126,15 @@ class Portfolio:
 
     def _value(self, strategy: Strategy, model: Strategy) -> float:
         return value_against(self.game, strategy.probabilities, model.probabilities)
+
+    @cached_property
+    def action_values(self) -> np.ndarray:
+        """float64[n, b, 1 + members]: what the equilibrium and each member win from the equilibrium
+        after each action (`poker/holdem/bucket_replies.py`)."""
+        own = [self.equilibrium, *(member.strategy for member in self.members)]
+        return action_values(
+            self.game, [one.probabilities for one in own], self.equilibrium.probabilities
+        )[0]
 
     @cached_property
     def predictor(self) -> Predictor:
