@@ -26,7 +26,7 @@ from benchmarks.measure import write_rows
 from counterplay.core.forms.registry import load
 from counterplay.poker.adaptive.field import TILTS, TYPES, TiltingBot, TypeBot
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import GAME, MOST_MEMBERS, Portfolio, portfolio
+from counterplay.poker.adaptive.portfolio import GAME, Portfolio, portfolio
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.holdem.bucket_pairs import matchups
 from counterplay.poker.match.deals import session_deals
@@ -69,18 +69,18 @@ def opponent_of(name: str) -> Any:
 
 
 @cache
-def _every() -> Portfolio:
-    """All responses; read once by each process."""
-    return portfolio(members=None)
+def _default() -> Portfolio:
+    """Read once by each process."""
+    return portfolio()
 
 
 @lru_cache(maxsize=2)
 def _known(without: str) -> Portfolio:
-    return (_every().without(without) if without else _every()).pruned(MOST_MEMBERS)
+    return _default().without(without) if without else _default()
 
 
 def portfolio_for(opponent: str, player: str) -> Portfolio:
-    """The portfolio with the type of an opponent, or chosen without it."""
+    """The default portfolio, or without the type of an opponent and the response to him."""
     return _known(("maniac" if opponent == TILTS else opponent) if player == WITHOUT else "")
 
 
@@ -241,7 +241,7 @@ def main(options: Any) -> None:
     missing = [one for one in work if not one.path.is_file()]
     started = time.time()
     if missing:
-        portfolio(members=None)
+        portfolio()
         game = load(GAME)
         opponent_of(opponents[0])  # tables are there before processes share the work
         matchups(game.rules.abstraction, game.form.cards, whole=True)

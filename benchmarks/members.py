@@ -9,17 +9,19 @@ one arm, the equilibrium or a member, wins more than another:
 
 | plain | the payoff times the ratio of the probabilities of our own actions with our cards |
 | imaginary | all our holdings at once, and the folds we could have made, without values |
-| player | the same with the values of all actions against the model that the player has learnt |
+| player | all actions by their values against the learnt model, ratios cut off at 10 |
 | believed | the last one combined with the mean over what the opponent may be (`combined_gain`) |
 
-The first three are means over hands, and unbiased but for a little: a difference d of two arms is
-told, two standard errors from 0, after 4 σ² / d² hands, so that hands are in proportion to
-variances. σ² is the sample's, that of the plain estimate mostly too small, since large ratios are
-rare. The last one tells when it is two of its errors from 0, looked at after every 25 hands; in the
-median match. `right`: the share of these tellings with the right sign. `within`: of the estimates
-after 250, 500, 1,000 and 2,000 hands, all pairs, the share within two errors of the truth, which
-comes from matches of the arms. Pairs that differ by less than 0.1 sb/h are not told. Writes
-benchmarks/members.csv, a row for each opponent with medians over pairs, and a row for all pairs.
+The first three are means over hands: a difference d of two arms is told, two standard errors from
+0, after 4 σ² / d² hands, so that hands are in proportion to variances. Two of them are unbiased but
+for a little; σ² is the sample's, that of the plain estimate mostly too small, since large ratios
+are rare. The third has the bias of the values in what is cut off. The last one tells when it is two
+of its errors from 0, looked at after every 25 hands; in the median match. `told`: the share of
+pairs and matches that it tells at all; `right`: of these with the right sign; `times`: the hands of
+another estimate in its own, 0 where it does not tell. `within`: of the estimates after 250, 500,
+1,000 and 2,000 hands, all pairs, the share within two errors of the truth, which comes from matches
+of the arms. Pairs that differ by less than 0.1 sb/h are not told. Writes benchmarks/members.csv, a
+row for each opponent with medians over pairs, and a row for all pairs.
 """
 
 from __future__ import annotations
@@ -213,7 +215,7 @@ def row_of(name: str, found: list[Told], matches: int) -> tuple[Any, ...]:
     told, right = (np.hstack([getattr(one, x) for one in found]) for x in ("told", "right"))
     within = np.hstack([one.within.reshape(2, -1) for one in found]).mean(axis=1)
     medians = [round(float(x)) if np.isfinite(x) else "" for x in np.median(hands, axis=1)]
-    times = [round(float(np.median(hands[k] / hands[2])), 1) for k in (0, 1)]
+    times = [round(float(np.median(hands[k] / hands[3])), 1) for k in (0, 1)]
     shares = [round(float(x), 3) for x in (told.mean(), right[told].mean(), *within)]
     return name, hands.shape[1], matches, *medians, *times, *shares
 

@@ -99,6 +99,19 @@ def safe_table() -> str:
     return table(["game", "method", *kinds], lines)
 
 
+def members_table() -> str:
+    """Hands that tell two members of a portfolio apart."""
+    names = ("plain", "imaginary", "player", "believed")
+    lines = []
+    for row in _rows("members"):
+        hands = [
+            f"{int(row[f'{name}_hands']):,}" if row[f"{name}_hands"] else "–" for name in names
+        ]
+        shares = [f"{float(row[name]):.0%}" for name in ("right", "believed_within")]
+        lines.append([row["opponent"], row["pairs"], *hands, *shares])
+    return table(["opponent", "pairs", *names, "right", "within two errors"], lines)
+
+
 def acpc_table() -> str:
     """Hands per second over the protocol."""
     lines = [
@@ -127,6 +140,7 @@ PLAY = {
     "rules": rules_table,
     "luck": luck_table,
     "safe": safe_table,
+    "members": members_table,
     "acpc": acpc_table,
     "browser": browser_table,
 }

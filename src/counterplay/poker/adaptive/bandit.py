@@ -267,8 +267,9 @@ class OffPolicyEstimator:
             return np.full(self._k, float(ending.won))  # no decision of ours
         shown = np.array(ending.shown or (NO_CARD, NO_CARD), dtype=np.int64)
         stake, out = min(ending.betting.paid), np.empty(self._k)
-        believed = self._first_child, self._values
-        hand = line, padded_board(ending.board), shown, stake
-        work = self._part, self.kept, out
-        estimate_hand(self._stack, *believed, *hand, mix, self._ranges, self._most, *work)
+        board = padded_board(ending.board)
+        estimate_hand(
+            self._stack, self._first_child, self._values, line, board, shown, stake, mix,
+            self._ranges, self._most, self._part, self.kept, out,
+        )  # fmt: skip
         return out

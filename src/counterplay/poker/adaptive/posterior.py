@@ -13,9 +13,9 @@ the error of a known player about a gain is that gain times DOUBT times the part
 deviation from the equilibrium, in total variation, that he leaves unexplained. At first, when all
 frequencies are noise, that is about 1, and no gain is believed. The error of the learnt model is
 what few hands leave open: little about a soft reply, which departs from the equilibrium only as far
-as it pays; more about an arm that comes to decisions which the hands so far did not come to. Buckets
-instead of cards make an error, too: a constant, and a part of the gain (`benchmarks/members.py`
-shows how far all these are right).
+as it pays; more about an arm that comes to decisions which the hands so far did not come to.
+Buckets instead of cards make an error, too: a constant, and a part of the gain
+(`benchmarks/members.py` shows how far all these hold).
 """
 
 from __future__ import annotations
