@@ -78,7 +78,7 @@ class ArmStatistics:
     n: float = 0.0  # hands with an importance-sampling estimate
     mean: float = 0.0  # of these estimates
     squares: float = 0.0  # sum of squared deviations from the mean
-    kept: float = 0.0  # the part of its hands that is not left to the values, mean over hands
+    kept: float = 1.0  # the part that is not left to the values, mean over hands
 
     def add(self, gain: float, kept: float = 1.0) -> None:
         """Adds the estimate of one hand (Welford)."""
