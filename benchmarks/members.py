@@ -18,10 +18,10 @@ for a little; σ² is the sample's, that of the plain estimate mostly too small,
 are rare. The third has the bias of the values in what is cut off. The last one tells when it is two
 of its errors from 0, looked at after every 25 hands; in the median match. `told`: the share of
 pairs and matches that it tells at all; `right`: of these with the right sign; `times`: the hands of
-another estimate in its own, 0 where it does not tell. `within`: of the estimates after 250, 500,
-1,000 and 2,000 hands, all pairs, the share within two errors of the truth, which comes from matches
-of the arms. Pairs that differ by less than 0.1 sb/h are not told. Writes benchmarks/members.csv, a
-row for each opponent with medians over pairs, and a row for all pairs.
+another estimate in units of its own, where it tells. `within`: of the estimates after `LOOKS`
+hands, all pairs, the share within two errors of the truth, which comes from matches of the arms.
+Pairs that differ by less than 0.1 sb/h are not told. Writes benchmarks/members.csv, a row for each
+opponent with medians over pairs, and a row for all pairs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ OPPONENTS = (
     "maniac", "folds-to-bets", "too-tight", "calling-station", "loose-passive", "slow-plays",
     "never-bluffs", "poki",
 )  # fmt: skip
-HANDS, EVERY, LOOKS = 2_000, 25, (250, 500, 1_000, 2_000)
+HANDS, EVERY, LOOKS = 4_000, 25, (250, 500, 1_000, 2_000, 4_000)
 ERRORS = 2.0
 LEAST = 0.1  # sb/h
 TRUTH_HANDS = {"poki": 40_000}
@@ -215,7 +215,8 @@ def row_of(name: str, found: list[Told], matches: int) -> tuple[Any, ...]:
     told, right = (np.hstack([getattr(one, x) for one in found]) for x in ("told", "right"))
     within = np.hstack([one.within.reshape(2, -1) for one in found]).mean(axis=1)
     medians = [round(float(x)) if np.isfinite(x) else "" for x in np.median(hands, axis=1)]
-    times = [round(float(np.median(hands[k] / hands[3])), 1) for k in (0, 1)]
+    tells = np.isfinite(hands[3])
+    times = [round(float(np.median((hands[k] / hands[3])[tells])), 1) for k in (0, 1)]
     shares = [round(float(x), 3) for x in (told.mean(), right[told].mean(), *within)]
     return name, hands.shape[1], matches, *medians, *times, *shares
 
@@ -223,7 +224,7 @@ def row_of(name: str, found: list[Told], matches: int) -> tuple[Any, ...]:
 def main() -> None:
     summary, _, _ = (__doc__ or "").partition("\n\n")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.members", description=summary)
-    parser.add_argument("--matches", type=int, default=20)
+    parser.add_argument("--matches", type=int, default=16)
     parser.add_argument("--hands", type=int, default=HANDS)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--opponents", default=",".join(OPPONENTS))
