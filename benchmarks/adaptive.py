@@ -101,13 +101,12 @@ def _opponent(name: str) -> Any:
     return Switcher() if name == "switches" else bot(name)
 
 
-def _played(
-    me: Any, opponent: Any, prior: Portfolio, seed: int, strategy: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """float64[hands] each: winnings, and luck-adjusted winnings."""
+def _played(me: Any, opponent: Any, prior: Portfolio, seed: int, strategy: Any) -> np.ndarray:
+    """float32[hands]: luck-adjusted winnings."""
     deals = session_deals(seed, 0, HANDS, HANDS)
     start_bots((me, opponent), deals.start_seeds)
-    luck, clean = HandLuckAdjustment(prior.game, opponent, HANDS), np.empty(HANDS)
+    luck = HandLuckAdjustment(prior.game, opponent, HANDS)
+    clean = np.empty(HANDS, dtype=np.float32)
     count = 0
 
     def keep(hand: PlayedHand) -> None:
@@ -116,8 +115,8 @@ def _played(
         clean[count] = luck.adjusted(strategy(), hand.dealer, hand.cards, hand.end, won)
         count += 1
 
-    raw = play_hands((me, opponent), deals, on_hand=keep)
-    return raw, clean
+    play_hands((me, opponent), deals, on_hand=keep)
+    return clean
 
 
 def piece(work: tuple[Case, int, Path]) -> None:
@@ -142,18 +141,16 @@ def piece(work: tuple[Case, int, Path]) -> None:
             held[:] = [me.tracker.strategies[me._arm]]
             arms.append(me._arm)
 
-    raw, clean = _played(Watched, _opponent(case.opponent), known, seed, lambda: held[0])
+    clean = _played(Watched, _opponent(case.opponent), known, seed, lambda: held[0])
     equilibrium = strategy_bot(safe, "equilibrium")
-    raw_safe, clean_safe = _played(equilibrium, _opponent(case.opponent), known, seed, lambda: safe)
+    clean_safe = _played(equilibrium, _opponent(case.opponent), known, seed, lambda: safe)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.stem}.part.npz")
     np.savez_compressed(
         part,
-        raw=raw,
         clean=clean,
-        raw_safe=raw_safe,
         clean_safe=clean_safe,
-        arms=np.array(arms),
+        arms=np.array(arms, dtype=np.int8),
         thinking=me.standing().thinking,
         changes=np.array(me.tracker.changes, dtype=np.int64),
         names=np.array(me.tracker.names),
@@ -175,8 +172,10 @@ class CaseResults:
 
     def __init__(self, case: Case, seeds: list[int], folder: Path) -> None:
         pieces = [dict(np.load(_path(folder, case, seed))) for seed in seeds]
-        self.clean = np.stack([p["clean"] for p in pieces])
-        self.safe = np.stack([p["clean_safe"] for p in pieces])
+        self.clean, self.safe = (
+            np.stack([p[name] for p in pieces]).astype(np.float64)
+            for name in ("clean", "clean_safe")
+        )
         self.thinking = float(np.mean([float(p["thinking"]) for p in pieces]))
         self.changes = [p["changes"].tolist() for p in pieces]
         self.mostly = _mostly(pieces)

@@ -26,7 +26,7 @@ from benchmarks.measure import write_rows
 from counterplay.core.forms.registry import load
 from counterplay.poker.adaptive.field import TILTS, TYPES, TiltingBot, TypeBot
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import GAME, MOST_MEMBERS, Portfolio, portfolio
+from counterplay.poker.adaptive.portfolio import GAME, Portfolio, portfolio
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.holdem.bucket_pairs import matchups
 from counterplay.poker.match.deals import session_deals
@@ -69,18 +69,18 @@ def opponent_of(name: str) -> Any:
 
 
 @cache
-def _every() -> Portfolio:
-    """All responses; read once by each process."""
-    return portfolio(members=None)
+def _default() -> Portfolio:
+    """Read once by each process."""
+    return portfolio()
 
 
 @lru_cache(maxsize=2)
 def _known(without: str) -> Portfolio:
-    return (_every().without(without) if without else _every()).pruned(MOST_MEMBERS)
+    return _default().without(without) if without else _default()
 
 
 def portfolio_for(opponent: str, player: str) -> Portfolio:
-    """The portfolio with the type of an opponent, or chosen without it."""
+    """The default portfolio, or without the type of an opponent and the response to him."""
     return _known(("maniac" if opponent == TILTS else opponent) if player == WITHOUT else "")
 
 
@@ -103,8 +103,8 @@ def play(work: Piece) -> dict[str, Any]:
         played.append(SAFE if work.player == SAFE else me.tracker.names[me._arm])
 
     clocks = time.process_time(), time.perf_counter()
-    raw = play_hands((me, foe), deals, on_hand=keep)
-    facts: dict[str, Any] = {"raw": raw, "clean": clean, "played": np.array(played)}
+    play_hands((me, foe), deals, on_hand=keep)
+    facts: dict[str, Any] = {"clean": clean.astype(np.float32), "played": np.array(played)}
     if work.player != SAFE:  # processor time: of the whole match, by the share of the time
         spent, took = time.process_time() - clocks[0], time.perf_counter() - clocks[1]
         facts["thinking"] = me.standing().thinking * spent / took
@@ -156,7 +156,8 @@ class FieldResults:
             self.opponents.append(name)
             for player, found in paths.items():
                 pieces = [dict(np.load(found[seed])) for seed in seeds]
-                self.clean[name, player] = np.stack([one["clean"] for one in pieces])
+                clean = np.stack([one["clean"] for one in pieces])
+                self.clean[name, player] = clean.astype(np.float64)
                 spent = [float(one["thinking"]) for one in pieces if "thinking" in one]
                 self.thinking[name, player] = float(np.mean(spent)) if spent else 0.0
 
@@ -240,7 +241,7 @@ def main(options: Any) -> None:
     missing = [one for one in work if not one.path.is_file()]
     started = time.time()
     if missing:
-        portfolio(members=None)
+        portfolio()
         game = load(GAME)
         opponent_of(opponents[0])  # tables are there before processes share the work
         matchups(game.rules.abstraction, game.form.cards, whole=True)

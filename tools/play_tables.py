@@ -78,16 +78,38 @@ def luck_table() -> str:
     return table(["against", *header], lines)
 
 
+def _method(name: str) -> str:
+    """A method in code type; `, knowing` is none of its name."""
+    method, comma, more = name.partition(",")
+    return f"`{method}`{comma}{more}"
+
+
 def safe_table() -> str:
     """Safe methods by game and kind of opponent, beside the published winnings."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    kinds: list[str] = []
+    groups: dict[tuple[str, str], dict[str, str]] = {}
     for row in _rows("safe"):
-        line = groups.setdefault((row["game"], row["method"]), [row["game"], f"`{row['method']}`"])
         known = f" ({float(row['published']):.4f})" if row["published"] else ""
-        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}{known}")
-        kinds += [row["against"]] if row["against"] not in kinds else []
-    return table(["game", "method", *kinds], list(groups.values()))
+        text = f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}{known}"
+        groups.setdefault((row["game"], row["method"]), {})[row["against"]] = text
+    kinds = list(dict.fromkeys(kind for line in groups.values() for kind in line))
+    lines = [
+        [game, _method(method), *(line.get(kind, "–") for kind in kinds)]
+        for (game, method), line in groups.items()
+    ]
+    return table(["game", "method", *kinds], lines)
+
+
+def members_table() -> str:
+    """Hands that tell two members of a portfolio apart."""
+    names = ("plain", "imaginary", "player", "believed")
+    lines = []
+    for row in _rows("members"):
+        hands = [
+            f"{int(row[f'{name}_hands']):,}" if row[f"{name}_hands"] else "–" for name in names
+        ]
+        shares = [f"{float(row[name]):.0%}" for name in ("right", "believed_within")]
+        lines.append([row["opponent"], row["pairs"], *hands, *shares])
+    return table(["opponent", "pairs", *names, "right", "within two errors"], lines)
 
 
 def acpc_table() -> str:
@@ -118,6 +140,7 @@ PLAY = {
     "rules": rules_table,
     "luck": luck_table,
     "safe": safe_table,
+    "members": members_table,
     "acpc": acpc_table,
     "browser": browser_table,
 }

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 from support.arena import holdem, strategy
 
 import counterplay as cp
-from counterplay.poker.adaptive.bandit import OffPolicyEstimator
+from counterplay.poker.adaptive.bandit import (
+    ArmStatistics,
+    GainEstimate,
+    OffPolicyEstimator,
+    combined_gain,
+)
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.evaluator import strength
+from counterplay.poker.holdem.bucket_pairs import pair_chance, pair_values, value_against
+from counterplay.poker.holdem.bucket_replies import action_values
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
@@ -61,24 +71,38 @@ def share(bot: TableBot, ending: Ending, seat: int, node: int, cards: tuple[int,
     return bot.shares(View(seat, cards, board, state, node))
 
 
-def naive_weights(bot: TableBot, ending: Ending, mix: np.ndarray, k: int, all_bots: list) -> float:
-    """What strategy k would have won, as the formula says it."""
+def naive_estimate(
+    bots: list[TableBot], ending: Ending, mix: np.ndarray, k: int, values: np.ndarray, most: float
+) -> float:
+    """What strategy k would have won, as the formula says it, holding by holding."""
     seat, tree = ending.seat, holdem().rules.tree
-    out, taken = 0.0, set(ending.shown or ())
+    out, part, taken = 0.0, 1.0, set(ending.shown or ())
     free = [tuple(pair) for pair in HOLDING_CARDS.tolist() if not taken & set(pair)]
-    weight = {pair: np.ones(len(all_bots)) for pair in free}
+    weight = {pair: np.ones(len(bots)) for pair in free}
+
+    def after(node: int, action: str, pair: tuple[int, int]) -> float:
+        """Q: a fold's payoff, or a value by the bucket of the holding."""
+        if action == "fold":
+            return -float(tree.states[node].paid[seat])
+        state, first = tree.states[node], int(bots[0].table.first_row[node])
+        view = View(seat, pair, ending.board[: state.on_board], state, node)
+        return float(values[tree.moves[node][action], bots[0]._row(view) - first, k])
+
     for node, action, dealt in decisions(ending, seat):
         lying = set(ending.board[:dealt])
         weight = {pair: w for pair, w in weight.items() if not lying & set(pair)}
-        paid = tree.states[node].paid
-        shares = {pair: [share(b, ending, seat, node, pair) for b in all_bots] for pair in weight}
-        if paid[seat] < paid[1 - seat]:
-            total = sum(mix @ w for w in weight.values())
-            out -= sum(w[k] * shares[p][k]["fold"] for p, w in weight.items()) * paid[seat] / total
-            if action == "fold":
-                return out
+        shares = {pair: [share(b, ending, seat, node, pair) for b in bots] for pair in weight}
+        total = sum(mix @ w for w in weight.values())
+        for pair, w in weight.items():
+            for legal, probability in shares[pair][k].items():
+                out += part * w[k] / total * probability * after(node, legal, pair)
+        if action == "fold":
+            return out
         for pair in weight:
             weight[pair] = weight[pair] * [one[action] for one in shares[pair]]
+        total = sum(mix @ w for w in weight.values())
+        part = min(1.0, most / (sum(w[k] for w in weight.values()) / total))
+        out -= part * sum(w[k] / total * after(node, action, pair) for pair, w in weight.items())
     lying = set(ending.board)
     weight = {pair: w for pair, w in weight.items() if not lying & set(pair)}
     total, stake = sum(mix @ w for w in weight.values()), min(ending.betting.paid)
@@ -87,19 +111,24 @@ def naive_weights(bot: TableBot, ending: Ending, mix: np.ndarray, k: int, all_bo
         if ending.shown is not None:
             mine, his = (strength([*cards, *ending.board]) for cards in (pair, ending.shown))
             won = (mine > his) - (mine < his)
-        out += stake * won * w[k] / total
+        out += part * stake * won * w[k] / total
     return out
 
 
-def test_estimates_are_what_the_formula_says() -> None:
+@pytest.mark.parametrize("valued", [False, True])
+def test_estimates_are_what_the_formula_says(valued: bool) -> None:
+    """Without values, and with values that mean nothing and ratios that are cut off."""
     me, mix = hands(30), np.array([0.7, 0.2, 0.1])
-    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS])
+    shape = holdem().form.n_nodes, 10, len(SEEDS)
+    values = np.random.default_rng(1).normal(size=shape) if valued else np.zeros(shape)
+    most = 1.2 if valued else np.inf
+    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS], values, most)
     folds = [ending for ending in me.seen if ending.shown is None][:2]
     shown = [ending for ending in me.seen if ending.shown is not None][:1]
     for ending in folds + shown:
         result = estimator.estimate(ending, mix)
         for k in (0, 2):
-            right = naive_weights(me.bots[k], ending, mix, k, me.bots)
+            right = naive_estimate(me.bots, ending, mix, k, values, most)
             assert result[k] == pytest.approx(right, abs=1e-9)
 
 
@@ -128,18 +157,90 @@ def test_predictions_are_what_bayes_says() -> None:
         assert likelihood[k] == pytest.approx(log, abs=1e-9)
 
 
-def test_the_bias_of_cards_that_were_not_shown_is_small() -> None:
-    """Estimates from hands of one strategy, for it and for another, beside what they win: within
-    four standard errors, and what is played at all is estimated with less noise than it is won."""
+@cache
+def played() -> tuple[Witness, np.ndarray, list[Any]]:
+    """Hands of the first strategy, their payoffs, and what the first two win in long matches."""
     me, foe = Witness(0), strategy_bot(strategy(9))
     start_bots((me, foe), (1, 2))
     won = play_hands((me, foe), session_deals(6, 0, 3_000))
-    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS])
-    result = np.array([estimator.estimate(ending, np.array([1.0, 0.0, 0.0])) for ending in me.seen])
+    right = [
+        cp.play_match(holdem(), strategy(seed), strategy(9), 400_000, 1, luck_adjusted=False)
+        for seed in SEEDS[:2]
+    ]
+    return me, won, right
+
+
+def estimates(values: np.ndarray | None = None) -> np.ndarray:
+    """float64[hands, 3]: of the hands of `played`."""
+    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS], values)
+    mix = np.array([1.0, 0.0, 0.0])
+    return np.array([estimator.estimate(ending, mix) for ending in played()[0].seen])
+
+
+@pytest.mark.parametrize("what", ["nothing", "the truth", "nonsense"])
+def test_no_values_make_an_estimate_wrong(what: str) -> None:
+    """Estimates from hands of one strategy, for it and for another, beside what they win: within
+    four standard errors. (Cards that were not shown are not removed, so they are not quite
+    unbiased.) What is played at all is estimated with less noise than it is won."""
+    own, foe = [strategy(seed).probabilities for seed in SEEDS], strategy(9).probabilities
+    values = None if what == "nothing" else action_values(holdem(), own, foe)[0]
+    if what == "nonsense":
+        values = np.random.default_rng(2).normal(size=values.shape)
+    result, (_, won, right) = estimates(values), played()
     assert result[:, 0].std() < won.std()
     for k in (0, 1):
-        right = cp.play_match(
-            holdem(), strategy(SEEDS[k]), strategy(9), 400_000, 1, luck_adjusted=False
-        )
-        error = np.hypot(result[:, k].std() / np.sqrt(len(result)), right.standard_error)
-        assert abs(result[:, k].mean() - right.mean) < 4 * error
+        error = np.hypot(result[:, k].std() / np.sqrt(len(result)), right[k].standard_error)
+        assert abs(result[:, k].mean() - right[k].mean) < 4 * error
+
+
+def test_values_that_are_right_leave_less_noise() -> None:
+    """And where ratios are cut off they are the estimate, so that they have to be right: what is
+    kept of the second strategy is less than all, and its mean is still what it wins."""
+    own, foe = [strategy(seed).probabilities for seed in SEEDS], strategy(9).probabilities
+    values, won = action_values(holdem(), own, foe)
+    assert won[1] == pytest.approx(value_against(holdem(), own[1], foe), abs=1e-12)
+    plain, less = estimates(), estimates(values)
+    for k in (1, 2):
+        before, after = (found[:, k] - found[:, 0] for found in (plain, less))
+        assert after.var() < before.var()
+    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS], values, 1.5)
+    me, _, right = played()
+    found, kept = [], []
+    for ending in me.seen:
+        found.append(estimator.estimate(ending, np.array([1.0, 0.0, 0.0]))[1])
+        kept.append(estimator.kept.copy())
+    assert np.mean(kept, axis=0)[0] == pytest.approx(1.0)
+    assert 0.1 < np.mean(kept, axis=0)[1] < 0.95
+    assert np.std(found) < less[:, 1].std()
+    error = np.hypot(np.std(found) / np.sqrt(len(found)), right[1].standard_error)
+    assert abs(np.mean(found) - right[1].mean) < 4 * error + 0.05
+
+
+def test_ratios_that_are_cut_off_leave_an_arm_to_the_hypotheses() -> None:
+    """By the part that is cut off; in between the error is below both."""
+    arm = ArmStatistics("", gain=1.0, error=0.2)
+    assert combined_gain(arm) == GainEstimate("", 1.0, 0.2)
+    arm.n, arm.mean, arm.squares, arm.kept = 10_000.0, 0.0, 1e6, 0.0
+    found = combined_gain(arm)
+    assert (found.gain, found.error) == pytest.approx((1.0, 0.2))
+    arm.kept = 1.0  # nothing cut off: both by their precision
+    found, weight = combined_gain(arm), 0.2**2 / (0.2**2 + arm.variance)
+    assert found.gain == pytest.approx(1.0 - weight)
+    assert found.error**2 == pytest.approx(1.0 / (1.0 / 0.2**2 + 1.0 / arm.variance))
+    arm.kept = 0.5
+    assert found.error < combined_gain(arm).error < 0.2
+
+
+def test_a_value_is_that_of_the_action() -> None:
+    """At the first decision: what the strategy wins from then on, by its probabilities, is the
+    value of the game in that seat, for the mean bucket."""
+    own, foe = strategy(1).probabilities, strategy(9).probabilities
+    values, _ = action_values(holdem(), [own], foe)
+    chance, tree, form = pair_chance(holdem()), holdem().rules.tree, holdem().form
+    share = chance.first.reshape(10, 10).sum(axis=1)
+    total = 0.0
+    for bucket in range(10):
+        slot = int(form.first[form.first_row[0] + bucket])
+        for a, action in enumerate(tree.actions[0]):
+            total += share[bucket] * own[slot + a] * values[tree.moves[0][action], bucket, 0]
+    assert total == pytest.approx(pair_values(holdem(), own, foe).game_value, abs=1e-9)

@@ -20,7 +20,8 @@ whole match, to any opponent, is at most the initial k, the `budget`. Methods:
 
 The model is a Dirichlet posterior with the equilibrium as its prior. Ties among optimal plans are
 broken towards a central equilibrium (`central_plan`). Deviations: the program is solved every
-`every` hands; in between its plan is mixed with the equilibrium so that the risk stays within k.
+`every` hands; in between its plan is mixed with the equilibrium that was then the best against the
+model, so that the risk stays within k.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class SafePlayer:
         self.bank = max(self._budget - ROUNDING, 0.0)
         self.counts = self._prior * self.equilibrium.probabilities[self._slots]
         self.hands, self.won = 0, 0.0
-        self._worst, self._target_plan = self.value, self._safe_plan
+        self._worst, self._target_plan, self._base_plan = self.value, *[self._safe_plan] * 2
         self._played: Strategy | None = None
         self._replan()
 
@@ -239,6 +240,9 @@ class SafePlayer:
                 plan = best(self.value - SLACK)
         # The program's own worst case is a bound only, where nothing in it asks for more.
         self._worst, self._target_plan = self._worst_case(plan), plan
+        if self.every > 1 and self.method != "best-response":
+            risky = self.value - self._worst > 2 * SLACK
+            self._base_plan = best(self.value - SLACK) if risky else plan
         self._limit_risk()
 
     def _restricted(self, model: np.ndarray) -> np.ndarray:
@@ -251,12 +255,12 @@ class SafePlayer:
         return self._safe_plan
 
     def _limit_risk(self) -> None:
-        """Mixes the target plan with the equilibrium so that the risk is within the bank."""
+        """Mixes the target plan with an equilibrium so that the risk is within the bank."""
         risk, most = self.value - self._worst, self._most_risk()
         share = 1.0
         if self.method != "best-response" and risk > most:
             share = most / risk if risk > SLACK else 1.0
-        self._plan = share * self._target_plan + (1.0 - share) * self._safe_plan
+        self._plan = share * self._target_plan + (1.0 - share) * self._base_plan
         self._played = None
 
     def _most_risk(self) -> float:

@@ -288,10 +288,14 @@ class Adaptive(Bot):
         if not isinstance(tracker, OpponentTracker):
             return ""
         strategy, playing = tracker.strategies[tracker.playing], tracker.names[tracker.playing]
+        answers = "" if tracker.playing == 0 else " in answer to what it has seen"
+        for member in tracker.portfolio.members:
+            if member.strategy is strategy and member.risk:
+                loses = f"it loses {member.risk}, to somebody who knows it"
+                return f"play {arm_text(playing)}{answers}; {loses}"
         if self._risk[0] is not strategy:
             won = 1e3 * max(reply_value(self.game, strategy.probabilities), 0.0)
             self._risk = strategy, round(won / 10.0) * 10
-        answers = "" if tracker.playing == 0 else " in answer to what it has seen"
         return (
             f"play {arm_text(playing)}{answers}; it loses about {self._risk[1]:,} mb/g or more to "
             f"somebody who knows it"

@@ -4,7 +4,8 @@ The known players are bots and a field of weak players (`field.py`). A model is 
 simple bot, a model learnt from hands that `probe` played against a bot (Poki from its showdowns,
 Sparbot with all cards), a saved model, or a strategy. Each gets a data-biased response in both
 seats, and of all responses those are kept that win most from all players. The results are in the
-store (`core/base/store.py`), in the cache folder or in `folder`.
+store (`core/base/store.py`), in the cache folder or in `folder`. The members of the default
+portfolio come with the package (`shipped_members.py`).
 """
 
 from __future__ import annotations
@@ -34,10 +35,17 @@ from counterplay.core.responses.tree_portfolio import TreePortfolio, tree_portfo
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.adaptive.field import STRENGTHS, TYPES, type_name, type_strategy
+from counterplay.poker.adaptive.shipped_members import (
+    entry_name,
+    read_member,
+    shipped_equilibrium,
+    shipped_members,
+)
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.bots.shipped import least_exploitable
 from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
+from counterplay.poker.holdem.bucket_replies import action_values
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
 from counterplay.poker.models.predict import Predictor
@@ -76,6 +84,7 @@ class PortfolioMember(PortfolioPlayer):
     """A known player, and the response to it."""
 
     strategy: Strategy = field(repr=False)
+    risk: str = ""  # its exploitability, where it was measured
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,15 @@ class Portfolio:
 
     def _value(self, strategy: Strategy, model: Strategy) -> float:
         return value_against(self.game, strategy.probabilities, model.probabilities)
+
+    @cached_property
+    def action_values(self) -> np.ndarray:
+        """float64[n, b, 1 + members]: what the equilibrium and each member win from the equilibrium
+        after each action (`poker/holdem/bucket_replies.py`)."""
+        own = [self.equilibrium, *(member.strategy for member in self.members)]
+        return action_values(
+            self.game, [one.probabilities for one in own], self.equilibrium.probabilities
+        )[0]
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -190,8 +208,9 @@ def portfolio(
     """A `Portfolio`, of responses to `models`: names of bots, of types of weak players (`field.py`)
     and paths of saved models, a folder of them, or strategies by name. `members`: responses that
     are kept (`Portfolio.pruned`), None for all. `equilibrium`: by default a shipped strategy of the
-    game, or trained. `p`: Pconf; `iterations`: per seat. The results are cached in `folder`;
-    `progress(share, what)` is called while they are computed.
+    game, or trained. `p`: Pconf; `iterations`: per seat. With the default models, equilibrium, p
+    and iterations the members are those that come with the package, if they are enough. The results
+    are cached in `folder`; `progress(share, what)` is called while they are computed.
 
     Of a game with a tree, such as "kuhn", a `TreePortfolio` (`core/responses/tree_portfolio.py`):
     the known players, by default `uniform`, with their exact responses. Its options are `models`,
@@ -213,18 +232,34 @@ def portfolio(
         whole_number(members, 0, None, "members")
     if equilibrium is not None:
         check_same_game(game, equilibrium)
+    as_shipped = (models, equilibrium, p, iterations) == (MODELS, None, TRUST, RESPONSE_ITERATIONS)
     maker = _Maker(game, _store(folder), progress)
     named = _models(models)
-    equilibrium = equilibrium or least_exploitable(game) or maker.equilibrium()
+    equilibrium = equilibrium or _shipped_equilibrium(game) or maker.equilibrium()
     known = maker.known(named, equilibrium)
-    weak = {type_name(name, WEAKEST) for name in TYPES}
-    answered = [player for player in known if player.name not in weak]
-    found = maker.members(answered, p, iterations)
+    found = _shipped(game, known) if as_shipped else []
+    if members is None or members > len(found):
+        weak = {type_name(name, WEAKEST) for name in TYPES}
+        answered = [player for player in known if player.name not in weak]
+        found = maker.members(answered, p, iterations)
     every = Portfolio(game, equilibrium, tuple(found), tuple(known))
-    if members is not None and members >= len(found):
+    if members is None or (members >= len(found) and not as_shipped):
         return every
-    every = replace(every, table=maker.table(every))
-    return every if members is None else every.pruned(members)
+    return replace(every, table=maker.table(every)).pruned(members)
+
+
+def _shipped_equilibrium(game: Game) -> Strategy | None:
+    return least_exploitable(game) or shipped_equilibrium(game)
+
+
+def _shipped(game: Game, known: list[PortfolioPlayer]) -> list[PortfolioMember]:
+    """The responses that come with the package."""
+    entries = shipped_members(game)
+    return [
+        PortfolioMember(player.name, player.model, read_member(entry, game), entry.risk)
+        for player in known
+        if (entry := entries.get(entry_name(player.name))) is not None
+    ]
 
 
 def model_of(
@@ -250,7 +285,7 @@ def equilibrium_of(game: Game | str = GAME, progress: ProgressCallback = no_prog
     """The equilibrium that a portfolio takes: a shipped strategy of the game, or one that is
     trained the first time and cached."""
     game = game if isinstance(game, Game) else load(game)
-    return least_exploitable(game) or _Maker(game, _store(None), progress).equilibrium()
+    return _shipped_equilibrium(game) or _Maker(game, _store(None), progress).equilibrium()
 
 
 def _store(folder: str | Path | None) -> Store:

@@ -13,8 +13,9 @@ the error of a known player about a gain is that gain times DOUBT times the part
 deviation from the equilibrium, in total variation, that he leaves unexplained. At first, when all
 frequencies are noise, that is about 1, and no gain is believed. The error of the learnt model is
 what few hands leave open: little about a soft reply, which departs from the equilibrium only as far
-as it pays; more about an arm that comes to decisions which the hands so far did not come to. A
-constant is added to both.
+as it pays; more about an arm that comes to decisions which the hands so far did not come to.
+Buckets instead of cards make an error, too: a constant, and a part of the gain
+(`benchmarks/members.py` shows how far all these hold).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from scipy.special import softmax
 
 POWER = 0.5  # η
 EQUILIBRIUM_SHARE, LEARNT_SHARE = 0.5, 0.1  # prior weights; the known players share the rest
-MODEL_ERROR = 0.05  # sb/h: of a hypothesis about a gain
+MODEL_ERROR, MODEL_PART = 0.05, 0.2  # of a hypothesis about a gain: sb/h, and part of the gain
 DOUBT = 2.0  # error of a gain, for each part of the deviation that is left unexplained
-HAND_ERROR, REPLY_ERROR = 4.5, 1.5  # sb: of a model of one hand, about an arm; about a reply
+HAND_ERROR, REPLY_ERROR = 15.0, 1.5  # sb: of a model of one hand, about an arm; about a reply
 
 
 class OpponentPosterior:
@@ -69,7 +70,7 @@ class OpponentPosterior:
         soft replies to these hypotheses."""
         weights, known = self.weights, len(self._known)
         mean = gains @ weights
-        error = np.full(gains.shape, MODEL_ERROR)
+        error = MODEL_ERROR + MODEL_PART * np.abs(gains)
         error[:, :known] += DOUBT * unexplained * np.abs(gains[:, :known])
         hand_error = np.where(replies, REPLY_ERROR, HAND_ERROR)
         error[:, known:] += hand_error[:, None] / np.sqrt(self._hands or 1)

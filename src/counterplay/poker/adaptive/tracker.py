@@ -18,7 +18,7 @@ before the dated change are discarded.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,7 @@ from counterplay.core.parallel.processes import never
 from counterplay.core.responses.changes import FALSE_ALARMS, ChangeDetector
 from counterplay.core.responses.evidence import Deviation, Evidence
 from counterplay.poker.adaptive.bandit import (
+    MOST_RATIO,
     ArmStatistics,
     GainEstimate,
     OffPolicyEstimator,
@@ -52,7 +53,7 @@ from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.holdem.bucket_replies import soft_reply
+from counterplay.poker.holdem.bucket_replies import action_values, soft_reply
 from counterplay.poker.models.model import decision_kind
 from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.models.pooled import N_KINDS, ROUNDS, pooled_model
@@ -127,29 +128,28 @@ class OpponentTracker:
         self._learnt_model = model
         self.strategies = [*self._fixed, self.response, *self._extra]
         self._predictor = Predictor(self.game, [model]) if model else None
-        self._estimator = OffPolicyEstimator(self.game, self.strategies)
         self.posterior.learnt_from(self.hands if model else None)
         self._gains = np.zeros((len(self.arms), len(self.hypotheses)))
         learnt = self.names.index(LEARNT)
         self._gains[1:learnt, : len(self._models)] = self.portfolio.gains
         if model is None:
-            return
-        self._gains[:, -1] = self._gains_against(model, range(len(self.strategies)))
-        for k in np.flatnonzero(self.posterior.weights[:-1] > LIKELY).tolist():
-            self._gains[learnt, k] = self._gains_against(self._models[k], [learnt])[learnt]
+            values = self.portfolio.action_values
+            others = np.zeros(len(self.strategies) - learnt, dtype=np.int64)  # as the equilibrium
+            values = values[:, :, [*range(learnt), *others]]
+        else:
+            own = [strategy.probabilities for strategy in self.strategies]
+            values, won = action_values(self.game, own, model.probabilities)
+            self._gains[:, -1] = won - won[0]
+            for k in np.flatnonzero(self.posterior.weights[:-1] > LIKELY).tolist():
+                against = self._models[k]
+                self._gains[learnt, k] = self._value(self.response, against)
+                self._gains[learnt, k] -= self._value(self._fixed[0], against)
+        self._estimator = OffPolicyEstimator(self.game, self.strategies, values, MOST_RATIO)
 
     @property
     def model(self) -> Strategy:
         """The model of the opponent; the equilibrium before one is learnt."""
         return self._learnt_model or self.portfolio.equilibrium
-
-    def _gains_against(self, model: Strategy, arms: Iterable[int]) -> np.ndarray:
-        """float64[arms]: the gains of these arms against a model, 0 for the others."""
-        gains, base = np.zeros(len(self.arms)), self._value(self._fixed[0], model)
-        for arm in arms:
-            if self.strategies[arm] is not self._fixed[0]:
-                gains[arm] = self._value(self.strategies[arm], model) - base
-        return gains
 
     def _value(self, strategy: Strategy, model: Strategy) -> float:
         return value_against(self.game, strategy.probabilities, model.probabilities)
@@ -187,7 +187,7 @@ class OpponentTracker:
         if mix is not None:
             won = self._estimator.estimate(ending, mix)
             for k, arm in enumerate(self.arms):
-                arm.add(float(won[k] - won[0]))
+                arm.add(float(won[k] - won[0]), float(self._estimator.kept[k]))
             if mix[0] < 1.0:
                 self.budget_left += ending.won
             if not self.may_deviate:

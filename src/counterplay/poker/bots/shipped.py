@@ -97,23 +97,23 @@ def least_exploitable(game: Game) -> Strategy | None:
 
 
 @cache
-def read_index(path: Path) -> tuple[ShippedStrategy, ...]:
-    """The strategies that an index lists."""
+def read_index(path: Path, kind: type[Any] = ShippedStrategy) -> tuple[Any, ...]:
+    """The strategies that an index lists, each of a kind of `ShippedStrategy`."""
     listed = files.read_json(path).get(LISTED)
     if not isinstance(listed, list):
         raise BadFile(f"{path}: damaged (no list of strategies in it); {AGAIN}")
-    return tuple(_entry(path, k, facts) for k, facts in enumerate(listed, start=1))
+    return tuple(_entry(path, k, facts, kind) for k, facts in enumerate(listed, start=1))
 
 
-def _entry(path: Path, number: int, facts: Any) -> ShippedStrategy:
+def _entry(path: Path, number: int, facts: Any, kind: type[Any]) -> Any:
     kinds = {"str": str, "int": int, "float": int | float}
-    for field in fields(ShippedStrategy):
+    for field in fields(kind):
         value = facts.get(field.name) if isinstance(facts, dict) else None
         if not isinstance(value, kinds[str(field.type)]):
             raise BadFile(f"{path}: damaged (no {field.name} in entry {number}); {AGAIN}")
-    if NAME.fullmatch(facts["name"]) is None or len(facts) != len(fields(ShippedStrategy)):
+    if NAME.fullmatch(facts["name"]) is None or len(facts) != len(fields(kind)):
         raise BadFile(f"{path}: damaged (entry {number} is none of this version); {AGAIN}")
-    return ShippedStrategy(**facts)
+    return kind(**facts)
 
 
 def read_strategy(path: Path, sha256: str, game: Game) -> Strategy:

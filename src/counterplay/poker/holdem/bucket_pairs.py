@@ -220,12 +220,12 @@ def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
     chance, shape = pair_chance(game), (game.form.n_nodes, pair_chance(game).buckets ** 2)
     value, before, shown = np.empty(shape), np.zeros(shape), np.empty(shape)
     stakes = chance._replace(showdown=np.ones(shape[1]))
-    _fill_values(game, one, two, stakes, shown, before, folds=0.0, streets=False)
-    _fill_values(game, one, two, chance, value, before)
+    fill_policy_values(game, one, two, stakes, shown, before, folds=0.0, streets=False)
+    fill_policy_values(game, one, two, chance, value, before)
     return PairValues(value, before, shown, chance)
 
 
-def _fill_values(
+def fill_policy_values(
     game: Game,
     one: np.ndarray,
     two: np.ndarray,
@@ -235,7 +235,7 @@ def _fill_values(
     folds: float = 1.0,
     streets: bool = True,
 ) -> None:
-    """`fill_values`; without `streets` nothing is added to `before`."""
+    """`fill_values` of two policies by slot; without `streets` nothing is added to `before`."""
     form, street, work = game.form, game.form.nodes.street, np.empty(chance.buckets**2)
     starts = (street != street[game.rules.tree.parent]) & streets
     policies = form.first_row, form.first, one, two
@@ -247,7 +247,7 @@ def value_against(game: Game, own: np.ndarray, other: np.ndarray) -> float:
     chance = pair_chance(game)
     value, won = np.empty((game.form.n_nodes, chance.buckets**2)), []
     for one, two in ((own, other), (other, own)):
-        _fill_values(game, one, two, chance, value, value)
+        fill_policy_values(game, one, two, chance, value, value)
         won.append(float(chance.first @ value[0]))
     return 0.5 * (won[0] - won[1])
 

@@ -13,6 +13,8 @@ far as it pays; with Q the expected win of an action in small bets and τ the te
 
 Where two actions win the same it is the base, so that it stays an equilibrium's mixture wherever a
 model says nothing of the opponent.
+
+`action_values`: what given strategies win from a model after each action, in the same chain.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ import numpy as np
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.betting.betting import NO_FOLD, PublicNodes, row_of
-from counterplay.poker.holdem.bucket_pairs import PairChance, mean_over_cards, pair_chance
+from counterplay.poker.holdem.bucket_pairs import (
+    PairChance,
+    fill_policy_values,
+    mean_over_cards,
+    pair_chance,
+)
 
 FLOOR = 2e-3  # of uniform play in the base, so that no action is out of reach
 
@@ -68,6 +75,52 @@ def fill_reach(
                     step = chance.step[index(nodes.street[node])]
                     for q in range(pairs):
                         reach[c, q] += share * step[p, q]
+
+
+@jit
+def fill_action_values(
+    nodes: PublicNodes,
+    seat: int,
+    chance: PairChance,
+    reach: np.ndarray,
+    value: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fills `out` (float64[n, b]) at each public node that an action of a seat leads to with what
+    it wins from then on, for each bucket of its own before the action. `reach`: of the opponent's
+    strategy (`fill_reach`); `value`: float64[n, b²], of player 1, before cards are dealt."""
+    b, sign = index(chance.buckets), 1.0 if seat == 0 else -1.0
+    for node in range(index(len(nodes.player))):
+        if nodes.player[node] != seat:
+            continue
+        for mine in range(b):
+            for c in range(index(nodes.first_child[node]), index(nodes.first_child[node + ONE])):
+                mass, won = 0.0, 0.0
+                for other in range(b):
+                    pair = mine * b + other if seat == 0 else other * b + mine
+                    mass += reach[node, pair]
+                    won += reach[node, pair] * value[c, pair]
+                out[c, mine] = sign * won / mass if mass > 0.0 else 0.0
+
+
+def action_values(
+    game: Game, strategies: Sequence[np.ndarray], model: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what k strategies (probabilities by slot) win from a model: float64[n, b, k], after
+    the action that leads to each public node, in the seat of whoever acts, by the bucket; and
+    float64[k], per hand, a mean over both seats."""
+    chance, form = pair_chance(game), game.form
+    shape = form.n_nodes, chance.buckets**2
+    out = np.zeros((len(strategies), form.n_nodes, chance.buckets))
+    won, value, reach = np.zeros(len(strategies)), np.empty(shape), np.empty(shape)
+    for seat in (0, 1):
+        fill_reach(form.nodes, form.first_row, form.first, model, seat, chance, reach)
+        for k, own in enumerate(strategies):
+            pair = (own, model) if seat == 0 else (model, own)
+            fill_policy_values(game, *pair, chance, value, value)
+            fill_action_values(form.nodes, seat, chance, reach, value, out[k])
+            won[k] += (0.5 - seat) * float(chance.first @ value[0])
+    return np.ascontiguousarray(out.transpose(1, 2, 0)), won
 
 
 class ModelMixture(NamedTuple):
