@@ -70,15 +70,8 @@ class _LearnerStreet:
         self.kernel = device.compile(public_source(street, self.starts, buckets))
         self.size = (len(street.player) - 1) * buckets * self.starts
         self.part = slice(before, before + self.size)  # of the tables
-        self.slots = np.empty((len(street.player) - 1, buckets, self.starts), dtype=np.int64)
-        self.rows = np.empty_like(self.slots)
-        number = np.arange(buckets)[:, None]
-        for k in np.flatnonzero(street.player >= 0).tolist():
-            below = children(street, k)
-            row = rows.first_row[node[:, k]].astype(np.int64)
-            for a, c in enumerate(below):
-                self.slots[c - 1] = rows.first[row].astype(np.int64) + number * len(below) + a
-                self.rows[c - 1] = row + number
+        self._node = node
+        self.slots = self.numbers(rows)
         every = [columns_of(street, player) for player in (0, 1)]
         self.counts = [columns.counts for columns in every]
         self.payoff = []
@@ -93,6 +86,21 @@ class _LearnerStreet:
         self.policy, self.own = plane(len(street.player) - 1), plane(len(street.player) - 1)
         self.path = [plane(int(street.n_sequences[j])) for j in (0, 1)]
         self.model_path = plane(int(street.n_sequences.max()))
+
+    def numbers(self, rows: InfosetRows, infosets: bool = False) -> np.ndarray:
+        """Returns int32[nodes - 1, buckets, starts]: the slot of the action that leads to a node,
+        or its information set."""
+        shape = (len(self.street.player) - 1, self.buckets, self.starts)
+        out, bucket = np.empty(shape, dtype=np.int32), np.arange(self.buckets, dtype=np.int32)
+        for k in np.flatnonzero(self.street.player >= 0).tolist():
+            below, row = children(self.street, k), rows.first_row[self._node[:, k]]
+            for a, c in enumerate(below):
+                if infosets:
+                    np.add(row, bucket[:, None], out=out[c - 1])
+                else:
+                    first = rows.first[row] + np.int32(a)
+                    np.add(first, bucket[:, None] * np.int32(len(below)), out=out[c - 1])
+        return out
 
     def link(self, device: Device, after: _LearnerStreet, first: bool) -> None:
         """Links the starts of the next street to those of this one, which is the `first`."""
@@ -136,12 +144,15 @@ class DevicePool(WorkerPool):
             for k, (here, after) in enumerate(pairwise(self.streets)):
                 here.link(self.device, after, k == 0)
             self.slots = np.concatenate([one.slots.ravel() for one in self.streets])
-            self._row = np.concatenate([one.rows.ravel() for one in self.streets])
+            for one in self.streets:
+                one.slots = self.slots[one.part]  # not twice in memory
+            self._rows = rows
             self._restriction: Restriction | None = None
             self.other: _ModelPaths | None = None
             self._no_values = self.device.zeros((1,))
             self._no_starts = self.device.zeros((1,), np.int32)
-            self.changed()
+            self.regret, self.sums = (self.device.zeros((before,), np.float64) for _ in range(2))
+            self._fetched = True
 
     def changed(self) -> None:
         """Copies the worker's tables, which are newer, to the device."""
@@ -175,7 +186,10 @@ class DevicePool(WorkerPool):
             self.other = self._follow(other)
         own = len(restriction.fixed) and other is None
         fixed = restriction.fixed[self.slots] if own else np.zeros(1)
-        trust = restriction.confidence[self._row] if len(restriction.confidence) else np.zeros(1)
+        trust = np.zeros(1)
+        if len(restriction.confidence):
+            infosets = [one.numbers(self._rows, True).ravel() for one in self.streets]
+            trust = restriction.confidence[np.concatenate(infosets)]
         with self.device.stream:
             self._fixed = self.device.put(fixed.astype(np.float32))
             self._trust = self.device.put(trust.astype(np.float32))
