@@ -184,11 +184,11 @@ def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.Mo
     which takes minutes on processors, is replaced."""
     asked: list[str] = []
 
-    def risk(strategy: cp.Strategy, flops: int, backend: str) -> tuple[float, float]:
-        asked.append(strategy.game.name)
-        return 100.0, 2.5
+    def risks(strategies: list[cp.Strategy], *_: Any) -> list[tuple[float, float]]:
+        asked.append(strategies[0].game.name)
+        return [(100.0, 2.5)]
 
-    monkeypatch.setattr(tilted, "risk_on_flops", risk)
+    monkeypatch.setattr(tilted, "risks_on_flops", risks)
     monkeypatch.setattr(tilted, "GAME", "holdem(buckets={})")  # whose tables are there
     monkeypatch.setattr(tilted, "WRITING", 0.0)
     sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
