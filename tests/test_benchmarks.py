@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, policy_network, real_frontier, spots
+from benchmarks import cfr_br, members, policy_network, real_frontier, spots
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.adaptive.portfolio import Portfolio
 from counterplay.poker.bots.shipped import (
@@ -160,10 +160,8 @@ def test_the_calls_of_a_device_session(
                     "benchmarks.spots": spots,
                     "tools.train_members": train_members,
                 }[module].main(words)
-    members = {"train members", "measure members"}
-    assert {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"} | members == {
-        *asked
-    }
+    expected = {"train", "measure_files", "measure", "rnr", "dbr", "network", "cuda"}
+    assert expected | {"train members", "measure members"} == {*asked}
     done: list[list[str]] = []
     monkeypatch.setattr(
         subprocess, "run", lambda words, **_: done.append(words) or SimpleNamespace(returncode=0)
@@ -222,3 +220,24 @@ def test_responses_are_trained_saved_and_measured(
     assert [exact[name] for name in names] == expected
     assert rows["0.8", "none"]["risk_mb_per_game"] == ""
     assert float(rows["0.8", "none"]["won_error"]) > 0.0
+
+
+def test_hands_that_tell_two_arms_apart() -> None:
+    """Of three arms, 1 sb/h apart twice and 0.05 once, in two matches: of which one tells the
+    first two at once, and one after 100 hands and wrongly."""
+    values, pairs = np.array([0.0, 1.0, 1.05]), 3
+    looks = np.zeros((1, 4, pairs))
+    looks[0, 0], looks[0, 1], looks[0, 3] = (-1.0, -1.0, 0.0), 0.1, 0.01
+    told = np.array([[25.0, 25.0, np.inf], [100.0, 25.0, np.inf]])
+    sign = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]])
+    squares = np.full((3, pairs), 9.0)
+    matches = [members.Match(squares, *one, looks) for one in zip(told, sign, strict=True)]
+    found = members.compared(values, matches)
+    assert found.hands.tolist() == [
+        *[pytest.approx([36.0, 36.0 / 1.05**2])] * 3,
+        [62.5, 25.0],
+    ]
+    row = dict(zip(members.HEADER, members.row_of("x", [found], 2), strict=True))
+    assert (row["pairs"], row["told"], row["right"]) == (2, 1.0, 0.75)
+    assert (row["player_within"], row["believed_within"]) == (1.0, 0.0)
+    assert row["times_plain"] == round(float(np.median([36 / 62.5, 36 / 1.05**2 / 25])), 1)
