@@ -1,6 +1,6 @@
 """Whether what the adaptive player says of its opponent is true.
 
-python -m benchmarks.statements --matches 40
+python -m benchmarks.statements --matches 40 --processes 16
 
 The opponents have one known leak each: the types of `poker/adaptive/field.py`, as mistakes of the
 player's own equilibrium, and the equilibrium itself, which has none. The equilibrium plays a match
@@ -10,7 +10,7 @@ often, on a street where it does. A statement is false if the true frequency of 
 the opponent's strategy at the decisions that were seen, is outside of the interval, or not on the
 side of the equilibrium that is stated.
 
-python -m benchmarks.statements --rules
+python -m benchmarks.statements --rules --processes 16
 
 A dozen players by rules, who do not change: alarms of a change, and what the adaptive player wins
 from hand 5,000 on, in parts of what a response to a model of 20,000 watched hands wins.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import multiprocessing
 import tempfile
 from collections.abc import Iterable
 from functools import cache
@@ -128,14 +129,24 @@ def statements(
     return found._replace(said=len(verdicts), false=sum(not holds for holds in verdicts.values()))
 
 
-def leak_rows(safe: Strategy, matches: int, strength: float) -> list[tuple[Any, ...]]:
+@cache
+def _safe() -> Strategy:
+    return equilibrium_of(GAME)
+
+
+def _match(work: tuple[str, float, int]) -> Statements:
+    """One match against a leak."""
+    name, strength, seed = work
+    truth = _safe() if name == NOBODY else type_strategy(_safe(), name, strength)
+    return statements(_safe(), truth, TYPES.get(name, ()), seed)
+
+
+def leak_rows(pool: Any, matches: int, strength: float) -> list[tuple[Any, ...]]:
     """A row for each leak, and one for all of them."""
     rows, every = [], []
     for name in (*TYPES, NOBODY):
-        moves = TYPES.get(name, ())
-        truth = safe if name == NOBODY else type_strategy(safe, name, strength)
         seeds = range(FIRST_SEED, FIRST_SEED + matches)
-        found = [statements(safe, truth, moves, seed) for seed in seeds]
+        found = pool.map(_match, [(name, strength, seed) for seed in seeds], 1)
         every += found
         rows.append((name, *_counted(found, name != NOBODY)))
         print(*rows[-1], flush=True)
@@ -170,8 +181,9 @@ def offline(safe: Strategy, name: str) -> float:
     return float(won.mean)
 
 
-def rule_row(safe: Strategy, name: str) -> tuple[Any, ...]:
+def rule_row(name: str) -> tuple[Any, ...]:
     """name, alarms, what is won from hand FROM on, its half interval, that of the offline way."""
+    safe = _safe()
     me, foe = Adaptive(portfolio=Portfolio(safe.game, safe, ()), seed=1), _rule_bot(name)
     start_bots((me, foe), (1, 2))
     won = play_hands((me, foe), session_deals(1, 0, RULE_HANDS, RULE_HANDS))[FROM:]
@@ -183,25 +195,32 @@ def rule_row(safe: Strategy, name: str) -> tuple[Any, ...]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, default=40)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--strength", type=float, default=STRENGTHS[-1])
     parser.add_argument("--rules", action="store_true", help="players by rules, who do not change")
     parser.add_argument("--players", default="", help="with --rules: these; the other rows stay")
     options = parser.parse_args()
-    safe = equilibrium_of(GAME)
-    if options.rules:
-        from tests.support.rule_bots import RULES
+    _safe()  # is there before processes share the work
+    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
+        if options.rules:
+            write_rules(pool, options.players)
+            return
+        header = ("leak", "matches", "named", "median_hands", "statements", "nothing_false")
+        found = leak_rows(pool, options.matches, options.strength)
+        write_rows(HERE / "statements.csv", header, found)
 
-        path, header = HERE / "rules.csv", ("player", "alarms", "won", "half_interval", "offline")
-        with path.open(encoding="utf-8") as lines:
-            rows = {row[0]: tuple(row) for row in list(csv.reader(lines))[1:]}
-        for name in options.players.split(",") if options.players else RULES:
-            rows[name] = rule_row(safe, name)
-            print(*rows[name], flush=True)
-            write_rows(path, header, [rows[one] for one in RULES if one in rows])
-        return
-    header = ("leak", "matches", "named", "median_hands", "statements", "nothing_false")
-    found = leak_rows(safe, options.matches, options.strength)
-    write_rows(HERE / "statements.csv", header, found)
+
+def write_rules(pool: Any, players: str) -> None:
+    """Plays the players by rules, or these; the other rows stay."""
+    from tests.support.rule_bots import RULES
+
+    path, header = HERE / "rules.csv", ("player", "alarms", "won", "half_interval", "offline")
+    with path.open(encoding="utf-8") as lines:
+        rows = {row[0]: tuple(row) for row in list(csv.reader(lines))[1:]}
+    for row in pool.imap(rule_row, players.split(",") if players else list(RULES)):
+        rows[row[0]] = row
+        print(*row, flush=True)
+        write_rows(path, header, [rows[one] for one in RULES if one in rows])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, real_frontier, spots, tilted
+from benchmarks import cfr_br, members, real_frontier, spots, tilted
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -211,3 +211,24 @@ def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.Mo
     assert all(0 < float(row["won_error"]) < 500 for row in rows[1:])
     tilted.main(["measure", *common])
     assert len(asked) == 5  # nothing again
+
+
+def test_hands_that_tell_two_arms_apart() -> None:
+    """Of three arms, 1 sb/h apart twice and 0.05 once, in two matches: of which one tells the
+    first two at once, and one after 100 hands and wrongly."""
+    values, pairs = np.array([0.0, 1.0, 1.05]), 3
+    looks = np.zeros((1, 4, pairs))
+    looks[0, 0], looks[0, 1], looks[0, 3] = (-1.0, -1.0, 0.0), 0.1, 0.01
+    told = np.array([[25.0, 25.0, np.inf], [100.0, 25.0, np.inf]])
+    sign = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]])
+    squares = np.full((3, pairs), 9.0)
+    matches = [members.Match(squares, *one, looks) for one in zip(told, sign, strict=True)]
+    found = members.compared(values, matches)
+    assert found.hands.tolist() == [
+        *[pytest.approx([36.0, 36.0 / 1.05**2])] * 3,
+        [62.5, 25.0],
+    ]
+    row = dict(zip(members.HEADER, members.row_of("x", [found], 2), strict=True))
+    assert (row["pairs"], row["told"], row["right"]) == (2, 1.0, 0.75)
+    assert (row["player_within"], row["believed_within"]) == (1.0, 0.0)
+    assert row["times_plain"] == round(float(np.median([36 / 62.5, 36 / 1.05**2 / 25])), 1)
