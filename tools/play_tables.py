@@ -6,6 +6,10 @@ from __future__ import annotations
 import number_tables
 from number_tables import Row, table
 
+import counterplay as cp
+from counterplay.poker.adaptive.portfolio import GAME
+from counterplay.poker.adaptive.shipped_members import shipped_members
+
 
 def _rows(name: str) -> list[Row]:
     return number_tables.rows(f"../benchmarks/{name}.csv")
@@ -112,6 +116,13 @@ def members_table() -> str:
     return table(["opponent", "pairs", *names, "right", "within two errors"], lines)
 
 
+def shipped_members_table() -> str:
+    """What comes with the package for the default portfolio."""
+    entries = shipped_members(cp.load(GAME)).values()
+    lines = [[one.name, f"{one.mb_per_game:.0f} ± {one.plus_minus:.0f}"] for one in entries]
+    return table(["equilibrium, and responses to", "exploitability, mb/g"], lines)
+
+
 def acpc_table() -> str:
     """Hands per second over the protocol."""
     lines = [
@@ -141,6 +152,7 @@ PLAY = {
     "luck": luck_table,
     "safe": safe_table,
     "members": members_table,
+    "shipped-members": shipped_members_table,
     "acpc": acpc_table,
     "browser": browser_table,
 }
