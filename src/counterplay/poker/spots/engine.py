@@ -65,7 +65,7 @@ class SpotTraversal:
         nodes, sequences = int(np.diff(tree.first_node).max()), int(tree.n_sequences.max())
         holdings = max(len(side.holding) for side in layout.sides)
         self._work = [
-            new_work(len(first) - 1, sequences, nodes, holdings, self.dtype)
+            new_work(len(first) - 1, sequences, nodes, holdings, layout.most_rows, self.dtype)
             for _ in range(self.threads)
         ]
         self._root = new_reach(sequences, holdings, self.dtype)
