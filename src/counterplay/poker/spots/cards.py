@@ -11,6 +11,7 @@ shares a card with a later board keeps its place there, with a reach of zero.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,12 +92,7 @@ def spot_cards(
             )
     holdings = [np.flatnonzero((weight > 0) & free) for weight in weights]
     group = suit_permutations(FULL_DECK, symmetric)
-    kept = [
-        g
-        for g, (image, moved) in enumerate(zip(group.card, group.holding, strict=True))
-        if set(image[board].tolist()) == set(board)
-        and all((weight[moved] == weight).all() for weight in weights)
-    ]
+    kept = stabilizer(board, weights) if symmetric else [0]
     boards = _boards(board, group.card[kept])
     rivers = boards.dealt[int(boards.first[-2]) :]
     ranked = _ranked(rivers, holdings)
@@ -107,6 +103,17 @@ def spot_cards(
     if not pair_weights(sides[0], sides[1]).any():
         raise BadParameter("ranges: every holding of one player shares a card with the other's")
     return boards, (sides[0], sides[1])
+
+
+def stabilizer(board: list[int], weights: Sequence[np.ndarray]) -> list[int]:
+    """Returns the suit permutations that map a board and all weights of holdings to themselves."""
+    group = suit_permutations(FULL_DECK)
+    return [
+        g
+        for g, (image, moved) in enumerate(zip(group.card, group.holding, strict=True))
+        if set(image[board].tolist()) == set(board)
+        and all((weight[moved] == weight).all() for weight in weights)
+    ]
 
 
 def pair_weights(one: SpotSide, other: SpotSide) -> np.ndarray:
