@@ -76,7 +76,19 @@ def set_policy(
     form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, policy: Any, number: Any
 ) -> None:
     """Fills `policy` by regret matching, above the floor of a locked node."""
-    count, many = index(form.nodes[node, ACTIONS]), index(len(side.cards))
+    match_policy(form, side, source, node, local, policy, number)
+    if form.nodes[node, BY_ROW] != 0:
+        count = index(form.nodes[node, ACTIONS])
+        _spread(side, local, count, table_rows(form, side, node, local), policy)
+    _bind(form, node, local, index(len(side.cards)), policy, number)
+
+
+@jit(inner=True)
+def match_policy(
+    form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, policy: Any, number: Any
+) -> None:
+    """Fills `policy` by regret matching, for each row of the table."""
+    count = index(form.nodes[node, ACTIONS])
     at, n = table_start(form, side, node, local), table_rows(form, side, node, local)
     zero, one = number[ZERO], number[ONE]
     for h in range(n):
@@ -97,9 +109,6 @@ def set_policy(
         for h in range(n):
             positive = max(source[low + h], zero)
             policy[a, h] = positive * policy[TOTAL, h] + policy[SPREAD, h]
-    if form.nodes[node, BY_ROW] != 0:
-        _spread(side, local, count, n, policy)
-    _bind(form, node, local, many, policy, number)
 
 
 @jit(inner=True)
@@ -107,19 +116,11 @@ def update_regrets(
     form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, here: Any, child: Any,
     value: Any, total: Any, number: Any,
 ) -> None:  # fmt: skip
-    """Adds the regrets of one of the player's nodes: those of its policy above the floor."""
-    count, n, zero = index(form.nodes[node, ACTIONS]), index(len(side.cards)), number[ZERO]
+    """Adds the regrets of one of the player's nodes: those of its policy above the floor. Values
+    are of the rows of its table."""
+    count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
     positive, negative = number[index(POSITIVE)], number[index(NEGATIVE)]
-    at, rows = table_start(form, side, node, local), table_rows(form, side, node, local)
-    if form.nodes[node, BY_ROW] != 0:
-        for a in range(count):
-            low = at + a * rows
-            for h in range(n):
-                r = low + index(side.row[local, h])
-                source[r] = source[r] + (value[child + a, h] - value[here, h])
-            for r in range(low, low + rows):
-                source[r] = source[r] * (positive if source[r] > zero else negative)
-        return
+    at, n = table_start(form, side, node, local), table_rows(form, side, node, local)
     for h in range(n):
         total[h] = value[here, h]
     if form.nodes[node, FLOOR] >= 0:

@@ -32,7 +32,6 @@ from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD, SHOWDOWN
 from counterplay.poker.spots.columns import (
     ACTIONS,
-    BY_ROW,
     CARD,
     CHILD,
     END,
@@ -51,12 +50,13 @@ from counterplay.poker.spots.decisions import (
     TOTAL,
     WEIGHT,
     SpotForm,
+    match_policy,
     set_policy,
-    table_rows,
     table_start,
     take_best,
     update_regrets,
 )
+from counterplay.poker.spots.row_kernels import RowWork, new_row_work, set_row_values
 from counterplay.poker.spots.showdowns import (
     KernelSide,
     Sums,
@@ -88,6 +88,7 @@ class Work(NamedTuple):
     value: np.ndarray  # [l, n, h]: of the player
     policy: np.ndarray  # [actions + 2, h, or more rows]
     sums: Sums  # of folds and showdowns
+    rows: RowWork  # of rivers by rows
     number: np.ndarray  # [5]: 0, 1, and what an iteration needs, in the precision of the tables
 
 
@@ -115,17 +116,14 @@ def _go_down(
             continue
         set_policy(form, side, others.source, k, local, policy, work.number)
         before = index(nodes[k, column])
-        at, rows = table_start(form, side, k, local), table_rows(form, side, k, local)
+        at = table_start(form, side, k, local)
         for a in range(index(nodes[k, ACTIONS])):
-            after, low = index(nodes[index(nodes[k, CHILD]) + a, column]), at + a * rows
+            after, low = index(nodes[index(nodes[k, CHILD]) + a, column]), at + a * n
             for h in range(n):
                 reach[after, h] = reach[before, h] * policy[a, h]
-            if average and nodes[k, BY_ROW] == 0:
+            if average:
                 for h in range(n):
                     others.strategy_sum[low + h] += weight * reach[after, h]
-            elif average:
-                for h in range(n):
-                    others.strategy_sum[low + index(side.row[local, h])] += weight * reach[after, h]
 
 
 @jit(inner=True)
@@ -169,9 +167,19 @@ def _go_up(
 ) -> None:  # fmt: skip
     """Fills the player's values in the segment first .. end - 1, from the other's reach and the
     values of the nodes that lead onward."""
-    nodes, source, k = form.nodes, seats.own.source, end
     n, local = index(len(seats.side.cards)), index(form.boards[board, LOCAL])
     _set_ends(form, seats, player, first, end, local, reach, value, work)
+    _back_up(form, seats, player, first, end, local, n, mode, False, value, work)
+
+
+@jit(inner=True)
+def _back_up(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, n: Any, mode: int,
+    in_rows: bool, value: Any, work: Work,
+) -> None:  # fmt: skip
+    """Fills the values of decisions from those of the ends of a segment, of n holdings, or of rows
+    if `in_rows`."""
+    nodes, source, k = form.nodes, seats.own.source, end
     while k > first:
         k -= ONE
         here = k - first
@@ -182,6 +190,8 @@ def _go_up(
         if mine:
             if mode == BEST:
                 take_best(form, source, k, local, n, child, value, work.policy, work.number)
+            elif in_rows:
+                match_policy(form, seats.side, source, k, local, work.policy, work.number)
             else:
                 set_policy(form, seats.side, source, k, local, work.policy, work.number)
         for h in range(n):
@@ -267,6 +277,23 @@ def _run_out(
 
 
 @jit(inner=True)
+def _visit_by_rows(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, level: Any,
+    work: Work,
+) -> None:  # fmt: skip
+    """Values of a segment of the river, and what is learnt there by rows."""
+    value, learnt = work.value[level], seats.others.strategy_sum
+    if set_row_values(
+        form, seats, player, first, end, local, work.reach[level, ZERO], value, learnt, work.rows,
+        work.policy, work.number,
+    ):  # fmt: skip
+        rows = index(seats.side.span[local, ONE])
+        _back_up(form, seats, player, first, end, local, rows, LEARN, True, value, work)
+    for h in range(index(len(seats.side.cards))):
+        value[ZERO, h] = work.rows.out[h]
+
+
+@jit(inner=True)
 def _visit(
     form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, level: Any,
     mode: int, work: Work,
@@ -276,6 +303,10 @@ def _visit(
     nodes, boards, them, learn = form.nodes, form.boards, ONE - player, mode == LEARN
     local = index(boards[board, LOCAL])
     reach, value = work.reach[level], work.value[level]
+    by_rows = learn and len(seats.side.row) > 0
+    if by_rows and boards[board, FIRST] == boards[board, END]:
+        _visit_by_rows(form, seats, player, first, end, local, level, work)
+        return
     _go_down(form, seats, them, first, end, local, learn, reach, work)
     _run_out(form, seats, player, first, end, board, level, work)
     for k in range(first, end):
@@ -287,10 +318,12 @@ def _visit(
         row, next_reach = reach[index(nodes[k, index(SEQUENCE) + them])], work.reach[level + ONE]
         for b in range(index(boards[board, FIRST]), index(boards[board, END])):
             _deal(seats.other.cards, boards[b, CARD], row, next_reach[ZERO])
-            local_b = index(boards[b, LOCAL])
-            _go_down(form, seats, them, low, high, local_b, learn, next_reach, work)
-            below = work.value[level + ONE]
-            _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
+            local_b, below = index(boards[b, LOCAL]), work.value[level + ONE]
+            if by_rows:
+                _visit_by_rows(form, seats, player, low, high, local_b, level + ONE, work)
+            else:
+                _go_down(form, seats, them, low, high, local_b, learn, next_reach, work)
+                _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
             _add_board(boards, seats.side, board, b, below[ZERO], out)
     _go_up(form, seats, player, first, end, board, mode, reach, value, work)
 
@@ -354,5 +387,6 @@ def new_work(
         value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
         policy=np.zeros((MOST_ACTIONS + 2, max(holdings, rows)), dtype=dtype),
         sums=new_sums(holdings),
+        rows=new_row_work(sequences, holdings, rows, dtype),
         number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
     )
