@@ -13,8 +13,8 @@ from counterplay.core.games.locks import locked
 from counterplay.poker.bots.bot import view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.players import find_strategy
-from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.gadgets import ENTRIES, Gadget
+from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.parts import part_of
 from counterplay.poker.spots.positions import HoldemPosition, hold_position, resolve
 from tests.support.spots import RiverOf

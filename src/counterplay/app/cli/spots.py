@@ -104,6 +104,10 @@ def spot(
     betting: Annotated[
         str | None, Option(help="With --from: the betting before this street, such as rc/cc/.")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        Option(help="With --from: unsafe, safe or max-margin; may be repeated. Default: all."),
+    ] = None,
     folder: opt.NewRun = None,
     resume: opt.Resume = None,
     as_json: opt.AsJson = False,
@@ -132,9 +136,12 @@ def spot(
             raise BadParameter(f"{resume} is a run of {game.name}; continue it with solve --resume")
         work = partial(runs.resume, resume, game=game)
     elif source is not None or betting is not None:
-        allowed = ("board", "source", "betting", "target", "iterations", "folder", "as_json")
-        opt.refuse_others(context, allowed, "--from takes pot, ranges and bets from the strategy")
-        _again(board, source, betting, target, iterations, folder, as_json)
+        from counterplay.app.cli.positions import again
+
+        allowed = ["board", "source", "betting", "only", "target", "iterations", "folder"]
+        why = "--from takes pot, ranges and bets from the strategy"
+        opt.refuse_others(context, [*allowed, "as_json"], why)
+        again(board, source, betting, only, target, iterations, folder, as_json)
         return
     else:
         if board is None or pot is None:
@@ -158,6 +165,7 @@ def spot(
         opt.refuse_given(
             context, ["player", "trust", "max_risk", "frontier"], "they go with --lock"
         )
+        opt.refuse_given(context, ["only"], "it goes with --from")
         folder = folder or display.new_folder(game.name, algorithm, 0)
         display.check_new_run(folder)
         if "threads" not in options_of(algorithm):
@@ -251,47 +259,6 @@ def _locked(
         print_view(found[0].strategy, at, "")
     if folder is not None:
         out.print(f"saved in {folder}")
-
-
-def _again(
-    board: str | None, source: str | None, betting: str | None, target: float | None,
-    iterations: int | None, folder: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Solves a position of a strategy again, and prints exploitabilities and leaks."""
-    from counterplay.poker.players import find_strategy
-    from counterplay.poker.spots.positions import hold_position, resolve
-
-    if board is None or source is None or betting is None:
-        raise BadParameter(
-            'which position? For example: counterplay spot "Qs Jh 2c 5d 8s" --from safe --betting '
-            "rc/rc/rc/"
-        )
-    if folder is not None:
-        display.check_new_run(folder)
-    options: dict[str, Any] = {} if target is None else {"percent": target}
-    with display.status(f"resolving {betting} of {source}"):
-        position = hold_position(find_strategy(source), betting, board)
-        found = resolve(position, **options | ({"iterations": iterations} if iterations else {}))
-    for name, strategy in found.strategies.items() if folder is not None else ():
-        assert folder is not None
-        strategy.save(folder / f"{'strategy' if name == 'safe' else name}.npz")
-    pot = position.game.rules.pot
-    if as_json:
-        print_json({
-            "betting": betting, "board": board, "pot": pot, "leak": found.leak,
-            "exploitability": found.exploitability,
-        })  # fmt: skip
-        return
-    out.print(f"{source} after {betting} on {board}, a pot of {pot:g} small bets")
-    out.print(f"{'':10}  {'exploitability (b1 + b2)':>26}  {'leak of player 1':>18}  {'of 2':>10}")
-    for name, value in found.exploitability.items():
-        leaks = found.leak[name]
-        shown = f"{value:.4f} sb, {100 * value / pot:.2f}% of the pot"
-        out.print(f"{name:10}  {shown:>26}  {leaks[0]:15.5f} sb  {leaks[1]:7.5f} sb")
-    if folder is not None:
-        out.print(
-            f"saved in {folder}: strategy.npz (safe), max-margin.npz, unsafe.npz, blueprint.npz"
-        )
 
 
 def _game(*given: Any, **options: Any) -> Any:

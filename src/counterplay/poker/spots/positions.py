@@ -68,9 +68,9 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.learner_tables import BucketRows
 
 #: By default: iterations of each gadget game and percent of the pot, and on the flop.
-DEFAULTS, ON_FLOP = (500, 0.1), (60, 0.5)
+DEFAULTS, ON_FLOP = (500, 0.1), (60, 1.0)
 MOST_ITERATIONS = 100_000
-FIRST, MORE = 10, 1.1  # iterations before measuring, and before measuring again
+FIRST, MORE = 20, 1.25  # iterations before measuring, and before measuring again
 UNSAFE, BLUEPRINT = "unsafe", "blueprint"
 KINDS = (UNSAFE, *ENTRIES)
 LATER = "take a position of a later street"
@@ -96,6 +96,7 @@ class Resolved:
     strategies: dict[str, Strategy | PositionStrategy] = field(repr=False)
     exploitability: dict[str, float]  # in the spot, between the blueprint's ranges
     leak: dict[str, tuple[float, float]]  # of each player's strategy, in the whole game
+    iterations: dict[str, int]  # of each solution, in gadget games for each player
 
 
 def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
@@ -141,8 +142,9 @@ def resolve(
     progress: Callable[[float, str], None] = lambda share, what: None,
 ) -> Resolved:
     """A position solved again, unsafe to an exploitability of `percent` of the pot (0.1, on the
-    flop 0.5) and otherwise in `iterations` (500, on the flop 60) of each gadget game, with the
-    exploitability and the leak of each strategy. `kinds`: those of them that are wanted."""
+    flop 1) and otherwise in `iterations` (500, on the flop 60) of each gadget game, with the
+    exploitability and the leak of each strategy. `kinds`: those of them that are wanted. Ctrl-C
+    returns those that are done, if any."""
     if not isinstance(position, HoldemPosition):
         raise BadParameter(f"position: one of cp.hold_position, not {shown(position)}")
     usual = ON_FLOP if position.by_rows else DEFAULTS
@@ -155,34 +157,47 @@ def resolve(
         memory.require(_bytes_by_rows(rules.layout), "solving this position again", LATER)
     old = [part_of(position.blueprint, player) for player in (0, 1)]
     gadgets = [Gadget(rules, player, old[player], position.reached[player]) for player in (0, 1)]
-    strategies, wanted = {BLUEPRINT: position.blueprint}, [kind for kind in KINDS if kind in kinds]
+    strategies: dict[str, Strategy | PositionStrategy] = {}
+    exploitability: dict[str, float] = {}
+    leak: dict[str, tuple[float, float]] = {}
+    used: dict[str, int] = {}
+
+    def add(kind: str, strategy: Strategy | PositionStrategy) -> None:
+        one, two = (gadget.leak(part_of(strategy, gadget.player)) for gadget in gadgets)
+        exploitability[kind], leak[kind] = spot_exploitability(strategy), (one, two)
+        strategies[kind] = strategy
+
+    add(BLUEPRINT, position.blueprint)
+    wanted = [kind for kind in KINDS if kind in kinds]
     for done, kind in enumerate(wanted):
+        tell = partial(_tell, progress, done, len(wanted))
+        try:
+            if kind == UNSAFE:
+                solved, used[kind] = _unsafe(position, share, tell)
+            else:
+                used[kind] = most
+                parts = _gadget_parts(gadgets, kind, most, position.by_rows, tell)
+                solved = position_strategy(position.game, *parts)
+            add(kind, solved)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            break
+    return Resolved(position, strategies, exploitability, leak, used)
 
-        def tell(part: float, what: str, done: int = done) -> None:
-            progress((done + part) / len(wanted), what)
 
-        if kind == UNSAFE:
-            strategies[kind] = _unsafe(position, share, tell)
-        else:
-            strategies[kind] = position_strategy(
-                position.game, *_gadget_parts(gadgets, kind, most, position.by_rows, tell)
-            )
-    progress(1.0, "measuring")
-    return Resolved(
-        position,
-        strategies,
-        {name: spot_exploitability(one) for name, one in strategies.items()},
-        {
-            name: (gadgets[0].leak(part_of(one, 0)), gadgets[1].leak(part_of(one, 1)))
-            for name, one in strategies.items()
-        },
-    )
+def _tell(
+    progress: Callable[[float, str], None], done: int, many: int, share: float, what: str
+) -> None:
+    """Reports the share of one of the strategies."""
+    progress((done + share) / many, what)
 
 
 def _unsafe(
     position: HoldemPosition, share: float, tell: Callable[[float, str], None]
-) -> Strategy | PositionStrategy:
-    """An equilibrium of the spot, to an exploitability of a share of the pot."""
+) -> tuple[Strategy | PositionStrategy, int]:
+    """An equilibrium of the spot, to an exploitability of a share of the pot, and the iterations
+    that it took."""
     rules, rows = position.game.rules, (None, None)
     layout: SpotLayout = rules.layout
     if position.by_rows:
@@ -197,7 +212,7 @@ def _unsafe(
         tell(min(1.0, share / max(left, 1e-12)), f"unsafe: {100 * left:.3g}% of the pot")
     sums = engine.arrays()
     parts = [Part(sums[f"strategy_sum{k + 1}"], rows[k]) for k in (0, 1)]
-    return position_strategy(position.game, *parts)
+    return position_strategy(position.game, *parts), done
 
 
 def _gadget_parts(
