@@ -31,7 +31,7 @@ class _MayLeave:
     def __init__(self, alternative: np.ndarray, met: np.ndarray) -> None:
         self._alternative = alternative
         self._regret = np.zeros((2, len(alternative)))  # of entering, and of the alternative
-        self.reach = np.full(len(alternative), 0.5)
+        self.reach = np.ones(len(alternative))
 
     def update(self, played: np.ndarray, weights: IterationWeights) -> None:
         """Sets the probability to enter, from the values of playing the spot."""
