@@ -4,8 +4,8 @@
 
 KIND is unsafe, safe or max-margin. Writes benchmarks/positions.csv, beside its rows of other
 positions and kinds: exploitability (b1 + b2, percent of the pot) and leak (both players' together,
-small bets per hand dealt there) of the blueprint and of the new strategy. Seconds are of all: what
-was measured, and what was compiled. `threads`: processors that worked.
+small bets per hand dealt there) of the blueprint and of the new strategy. Seconds are of all of it,
+also of measuring and compiling; `threads` is how many processors worked.
 """
 
 from __future__ import annotations

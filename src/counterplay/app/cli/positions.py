@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.app.cli import display
 from counterplay.app.cli.display import out, print_json
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, one_of
 
 if TYPE_CHECKING:
     from counterplay.poker.spots.positions import Resolved
@@ -23,6 +23,8 @@ def again(
     from counterplay.poker.players import find_strategy
     from counterplay.poker.spots.positions import KINDS, hold_position, resolve
 
+    for kind in only or ():
+        one_of(kind, KINDS, "--only")
     if board is None or source is None or betting is None:
         raise BadParameter(
             'which position? For example: counterplay spot "Qs Jh 2c 5d 8s" --from safe --betting '
@@ -55,7 +57,7 @@ def again(
 
 
 def _saved(found: Resolved, folder: Path) -> str:
-    """Saves the strategies, of a position on the flop as tables of what they do there; says so."""
+    """Saves the strategies, on the flop as tables of what they do there; says so."""
     from counterplay.core.base.files import csv_text, write_text
     from counterplay.core.forms.strategy import Strategy
 
@@ -66,12 +68,12 @@ def _saved(found: Resolved, folder: Path) -> str:
             strategy.save(folder / names[-1])
         else:
             names.append(f"{name}.csv")
-            write_text(folder / names[-1], csv_text(_flop_rows(strategy)))
+            write_text(folder / names[-1], csv_text(_street_rows(strategy)))
     return f"saved in {folder}: {', '.join(names)}"
 
 
-def _flop_rows(strategy: Any) -> list[tuple[Any, ...]]:
-    """A row for each holding at each decision of the flop."""
+def _street_rows(strategy: Any) -> list[tuple[Any, ...]]:
+    """A row for each holding at each decision of the first street."""
     from counterplay.poker.spots.view import spot_view
 
     rows: list[tuple[Any, ...]] = [("history", "player", "holding", "reach", *ACTIONS)]

@@ -48,10 +48,12 @@ def _bind(form: SpotForm, node: Any, local: Any, n: Any, policy: Any, number: An
 @jit(inner=True)
 def table_start(form: SpotForm, side: KernelSide, node: Any, local: Any) -> int:
     """Where the table of a node on a board begins."""
-    base = index(form.nodes[node, BASE])
+    at = index(form.nodes[node, BASE])
     if form.nodes[node, BY_ROW] == 0:
-        return base + local * index(form.nodes[node, SIZE])
-    return base + index(form.nodes[node, ACTIONS]) * index(side.span[local, ZERO])
+        at += local * index(form.nodes[node, SIZE])
+    else:
+        at += index(form.nodes[node, ACTIONS]) * index(side.span[local, ZERO])
+    return at
 
 
 @jit(inner=True)

@@ -55,7 +55,7 @@ from counterplay.poker.spots.columns import BASE
 from counterplay.poker.spots.engine import SpotRegrets
 from counterplay.poker.spots.gadgets import ENTRIES, Gadget
 from counterplay.poker.spots.game import spot
-from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.layout import Rows, SpotLayout
 from counterplay.poker.spots.parts import (
     Part,
     PositionStrategy,
@@ -198,10 +198,10 @@ def _unsafe(
 ) -> tuple[Strategy | PositionStrategy, int]:
     """An equilibrium of the spot, to an exploitability of a share of the pot, and the iterations
     that it took."""
-    rules, rows = position.game.rules, (None, None)
+    rules, rows = position.game.rules, list[Rows | None]([None, None])
     layout: SpotLayout = rules.layout
     if position.by_rows:
-        rows = strength_rows(layout.sides[0]), strength_rows(layout.sides[1])
+        rows = [strength_rows(side) for side in layout.sides]
         layout = layout.with_rows(*rows)
     compute = ComputeOptions("auto", precision="single" if position.by_rows else "double")
     engine, done, left = SpotRegrets(layout, DISCOUNTED, compute), 0, math.inf

@@ -2,7 +2,7 @@
 
 The holdings of a row act alike, so their reach is that with which they come to the river times one
 probability. What a row meets is counted by card: `mass` has the other's reach in each row, in all
-and with each card, `count` the player's holdings, those with a card subtracted, so that their
+and with each card, `counted` the player's holdings, those with a card subtracted, so that their
 product is a sum over all pairs without a common card. Rows are taken in the order of strength, with
 `ahead`, for each of the other's action sequences, the mass of weaker rows less that of stronger
 ones. At the end `root` has what a row's strategy gets, by card, and so the value of each holding.
@@ -13,6 +13,7 @@ other never comes, regrets are not discounted.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ FOLDED, SHOWN = 1, 2  # bits of `ends`
 class RowWork(NamedTuple):
     """Buffers for w rows, q action sequences and the 53 sums of `KernelSide`, in LANES."""
 
-    count: np.ndarray  # [w, 56]
+    counted: np.ndarray  # [w, 56]
     mass: np.ndarray  # [w, 56]
     root: np.ndarray  # [w, 56]
     every: np.ndarray  # [q, 56]: mass of all rows
@@ -58,20 +59,27 @@ class RowWork(NamedTuple):
 
 def new_row_work(sequences: int, holdings: int, rows: int, dtype: Any) -> RowWork:
     """Buffers for so many action sequences, holdings and rows."""
-    by_card = [np.zeros((n, int(_WIDTH)), dtype=dtype) for n in (rows, rows, rows)]
-    by_sequence = [np.zeros((sequences, int(_WIDTH)), dtype=dtype) for _ in range(2)]
-    reach = [np.zeros((sequences, rows), dtype=dtype) for _ in range(2)]
+    width, zeros = int(_WIDTH), partial(np.zeros, dtype=dtype)
     return RowWork(
-        *by_card, *by_sequence, *reach, np.zeros(rows, dtype=dtype),
-        np.zeros((2, rows), dtype=np.int64), np.zeros(sequences, dtype=np.int64),
-        np.zeros(LANES, dtype=dtype), np.zeros(LANES, dtype=dtype),
-        np.zeros(holdings, dtype=dtype),
-    )  # fmt: skip
+        counted=zeros((rows, width)),
+        mass=zeros((rows, width)),
+        root=zeros((rows, width)),
+        every=zeros((sequences, width)),
+        ahead=zeros((sequences, width)),
+        own=zeros((sequences, rows)),
+        others=zeros((sequences, rows)),
+        same=zeros(rows),
+        rank=np.zeros((2, rows), dtype=np.int64),
+        ends=np.zeros(sequences, dtype=np.int64),
+        factor=zeros(LANES),
+        dot=zeros(LANES),
+        out=zeros(holdings),
+    )
 
 
 @jit(inner=True)
 def _sum_cards(side: KernelSide, local: Any, who: Any, reach: Any, out: Any, rows: RowWork) -> int:
-    """Fills `mass` (`who` is 1), or `count` (0) and `same`, from the reach of the other player.
+    """Fills `mass` (`who` is 1), or `counted` (0) and `same`, from the reach of the other player.
     Returns the number of rows that are alive."""
     n, many = index(len(side.cards)), index(side.span[local, ONE])
     order = side.ranked[local]
@@ -180,7 +188,7 @@ def _pass(r: Any, times: Any, rows: RowWork) -> None:
 @jit(inner=True)
 def _met(rows: RowWork, row: Any, sums: Any, q: Any) -> Any:
     """A row's holdings times the sums of a sequence."""
-    set_dot(rows.count, row * _WIDTH, sums, q * _WIDTH, rows.dot, ZERO, _BLOCKS)
+    set_dot(rows.counted, row * _WIDTH, sums, q * _WIDTH, rows.dot, ZERO, _BLOCKS)
     d = rows.dot
     pairs = (d[ZERO] + d[ONE]) + (d[index(2)] + d[index(3)])
     return pairs + ((d[index(4)] + d[index(5)]) + (d[index(6)] + d[index(7)]))
@@ -240,7 +248,7 @@ def set_row_values(
         come += rows.mass[r, _ALL]
     if come == 0.0:
         return False
-    mine = _sum_cards(side, local, ZERO, reach, rows.count, rows)
+    mine = _sum_cards(side, local, ZERO, reach, rows.counted, rows)
     _follow(form, side, seats.own.source, player, first, end, local, rows.own, policy, number)
     others = seats.others.source
     _follow(form, other, others, them, first, end, local, rows.others, policy, number)
