@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, policy_network, real_frontier, spots
+from benchmarks import cfr_br, policy_network, positions, real_frontier, spots
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -24,6 +24,7 @@ from counterplay.poker.bots.shipped import (
     write_quantised,
 )
 from counterplay.poker.spots import device
+from counterplay.poker.spots.positions import HoldemPosition
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from tests.support.spots import NumpyDevice, naive_game
 from tools import device_session
@@ -212,3 +213,20 @@ def test_responses_are_trained_saved_and_measured(
     assert [exact[name] for name in names] == expected
     assert rows["0.8", "none"]["risk_mb_per_game"] == ""
     assert float(rows["0.8", "none"]["won_error"]) > 0.0
+
+
+def test_positions_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each position and kind, the last one measured."""
+    game = cp.spot("Qs8s2c5d3h", 8, ranges=("AK,QTs", "AQ,88"), bets=2, limit=True, cap=1)
+    uniform = cp.Strategy.uniform(game)
+    position = HoldemPosition(game, "", uniform, (1.0, 1.0))
+    monkeypatch.setattr(positions, "find_strategy", lambda name: name)
+    monkeypatch.setattr(positions, "hold_position", lambda *_: position)
+    out = ["--out", str(tmp_path / "rows.csv")]
+    for words in (["unsafe"], ["safe", "--iterations", "3"], ["safe", "--iterations", "5"]):
+        positions.main(["Qs8s2c5d3h", "rc/rc/rc/", *words, *out])
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["kind"], row["iterations"]) for row in rows][1:] == [("safe", "5")]
+    assert float(rows[0]["percent"]) <= 0.1 < float(rows[0]["blueprint_percent"])
+    assert rows[0]["blueprint_leak"] == "0.0"

@@ -94,6 +94,7 @@ def test_rows_are_holdings_of_equal_strength() -> None:
             assert (rows.row[r, a] == rows.row[r, b]) == (strength[a] == strength[b])
 
 
+@pytest.mark.slow  # compiles
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_an_iteration_by_rows_is_one_by_holdings_summed_in_rows(symmetric: bool) -> None:
     """From the same strategies, values, regrets and averages are those of the lossless spot."""
@@ -121,6 +122,7 @@ def test_an_iteration_by_rows_is_one_by_holdings_summed_in_rows(symmetric: bool)
         assert fewer[1 - player].strategy_sum == pytest.approx(sums, abs=1e-10)
 
 
+@pytest.mark.slow  # compiles
 def test_a_strategy_with_rows_has_the_values_of_its_holdings() -> None:
     game = turn()
     layout = game.rules.layout

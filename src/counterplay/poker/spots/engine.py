@@ -64,8 +64,10 @@ class SpotTraversal:
         self._end = int(tree.first_node[1])
         nodes, sequences = int(np.diff(tree.first_node).max()), int(tree.n_sequences.max())
         holdings = max(len(side.holding) for side in layout.sides)
+        by_rows = all(len(side.kernel.row) for side in layout.sides)
+        rows, levels = layout.most_rows, len(first) - 1
         self._work = [
-            new_work(len(first) - 1, sequences, nodes, holdings, layout.most_rows, self.dtype)
+            new_work(levels, sequences, nodes, holdings, rows, by_rows, self.dtype)
             for _ in range(self.threads)
         ]
         self._root = new_reach(sequences, holdings, self.dtype)

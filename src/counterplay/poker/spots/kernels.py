@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.forms.access import answers
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
@@ -56,7 +57,13 @@ from counterplay.poker.spots.decisions import (
     take_best,
     update_regrets,
 )
-from counterplay.poker.spots.row_kernels import RowWork, new_row_work, set_row_values
+from counterplay.poker.spots.row_kernels import (
+    NoRows,
+    RowWork,
+    new_row_work,
+    set_row_values,
+    visit_by_rows,
+)
 from counterplay.poker.spots.showdowns import (
     KernelSide,
     Sums,
@@ -88,7 +95,7 @@ class Work(NamedTuple):
     value: np.ndarray  # [l, n, h]: of the player
     policy: np.ndarray  # [actions + 2, h, or more rows]
     sums: Sums  # of folds and showdowns
-    rows: RowWork  # of rivers by rows
+    rows: RowWork | NoRows  # of rivers where both learn by rows
     number: np.ndarray  # [5]: 0, 1, and what an iteration needs, in the precision of the tables
 
 
@@ -276,21 +283,20 @@ def _run_out(
                     lane += ONE
 
 
-@jit(inner=True)
+@answers(visit_by_rows, RowWork)
 def _visit_by_rows(
-    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, level: Any,
-    work: Work,
-) -> None:  # fmt: skip
-    """Values of a segment of the river, and what is learnt there by rows."""
+    rows: Any, form: Any, seats: Any, player: Any, first: Any, end: Any, local: Any, level: Any,
+    work: Any,
+) -> Any:  # fmt: skip
     value, learnt = work.value[level], seats.others.strategy_sum
     if set_row_values(
-        form, seats, player, first, end, local, work.reach[level, ZERO], value, learnt, work.rows,
+        form, seats, player, first, end, local, work.reach[level, ZERO], value, learnt, rows,
         work.policy, work.number,
     ):  # fmt: skip
-        rows = index(seats.side.span[local, ONE])
-        _back_up(form, seats, player, first, end, local, rows, LEARN, True, value, work)
+        many = index(seats.side.span[local, ONE])
+        _back_up(form, seats, player, first, end, local, many, LEARN, True, value, work)
     for h in range(index(len(seats.side.cards))):
-        value[ZERO, h] = work.rows.out[h]
+        value[ZERO, h] = rows.out[h]
 
 
 @jit(inner=True)
@@ -305,7 +311,7 @@ def _visit(
     reach, value = work.reach[level], work.value[level]
     by_rows = learn and len(seats.side.row) > 0
     if by_rows and boards[board, FIRST] == boards[board, END]:
-        _visit_by_rows(form, seats, player, first, end, local, level, work)
+        visit_by_rows(work.rows, form, seats, player, first, end, local, level, work)
         return
     _go_down(form, seats, them, first, end, local, learn, reach, work)
     _run_out(form, seats, player, first, end, board, level, work)
@@ -320,7 +326,8 @@ def _visit(
             _deal(seats.other.cards, boards[b, CARD], row, next_reach[ZERO])
             local_b, below = index(boards[b, LOCAL]), work.value[level + ONE]
             if by_rows:
-                _visit_by_rows(form, seats, player, low, high, local_b, level + ONE, work)
+                under = level + ONE
+                visit_by_rows(work.rows, form, seats, player, low, high, local_b, under, work)
             else:
                 _go_down(form, seats, them, low, high, local_b, learn, next_reach, work)
                 _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
@@ -380,13 +387,13 @@ def new_reach(sequences: int, holdings: int, dtype: Any) -> np.ndarray:
 
 
 def new_work(
-    n_levels: int, sequences: int, nodes: int, holdings: int, rows: int, dtype: Any
+    n_levels: int, sequences: int, nodes: int, holdings: int, rows: int, by_rows: bool, dtype: Any
 ) -> Work:
     return Work(
         reach=np.stack([new_reach(sequences, holdings, dtype) for _ in range(n_levels)]),
         value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
         policy=np.zeros((MOST_ACTIONS + 2, max(holdings, rows)), dtype=dtype),
         sums=new_sums(holdings),
-        rows=new_row_work(sequences, holdings, rows, dtype),
+        rows=new_row_work(sequences, holdings, rows, dtype) if by_rows else NoRows(),
         number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
     )

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.forms.access import question
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES, add_product, set_dot
 from counterplay.poker.cards.cards import N_CARDS
@@ -55,6 +56,21 @@ class RowWork(NamedTuple):
     factor: np.ndarray  # [LANES]
     dot: np.ndarray  # [LANES]
     out: np.ndarray  # [h]: the values of holdings
+
+
+class NoRows(NamedTuple):
+    """In place of `RowWork` where not both players learn by rows, which then is not compiled."""
+
+    none: int = 0
+
+
+@question
+def visit_by_rows(
+    rows: Any, form: Any, seats: Any, player: Any, first: Any, end: Any, local: Any, level: Any,
+    work: Any,
+) -> Any:  # fmt: skip
+    """Fills the values of a segment of the river, and what is learnt there."""
+    return None
 
 
 def new_row_work(sequences: int, holdings: int, rows: int, dtype: Any) -> RowWork:
