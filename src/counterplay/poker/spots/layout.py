@@ -119,6 +119,11 @@ class SpotLayout:
         """About the memory that the form and a strategy take."""
         return WORKSPACE * (sum(self.n_slots) * 8 + self.n_infosets * 12)
 
+    @property
+    def making_bytes(self) -> float:
+        """The same while they are made, with what they are made from."""
+        return WORKSPACE * (sum(self.n_slots) * 26 + self.n_infosets * 22)
+
     def blocks(self, player: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
         """Yields a player's nodes, where their slots are among the player's, and how many boards,
         actions and holdings they have."""
