@@ -82,6 +82,8 @@ def test_stacks_caps_and_suits_are_as_asked(tmp_path: Path) -> None:
         ((*SPOT, "--cap", "few"), "--cap: a whole number, or none, not 'few'"),
         ((*OTHER, "--stacks", "9", "-1", ""), "ranges: player 1: the range is empty"),
         ((*SPOT, "-t", "0"), "--target is percent of the pot"),
+        ((*SPOT, "-s", "0"), "seconds must be above 0"),
+        ((*SPOT, "-n", "0"), "iterations must be a whole number of at least 1"),
         ((*SPOT, "-a", "lp"), "lp does not solve spots"),
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
         ((*SPOT, "--trust", "1"), "they go with --lock"),

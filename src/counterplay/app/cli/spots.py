@@ -178,9 +178,10 @@ def spot(
         work = partial(runs.solve, game, algorithm, folder=folder, **options)
     find_node(game.rules, at)
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": None}
-    if target is not None or not (iterations or seconds):
+    unlimited = iterations is None and seconds is None
+    if target is not None or unlimited:
         limits["target"] = (target or DEFAULT_PERCENT) / 100 * game.rules.pot
-    if target is None and not (iterations or seconds):
+    if target is None and unlimited:
         limits["seconds"] = DEFAULT_SECONDS
     report = partial(_report, folder=folder, at=at, as_json=as_json)
     hint = display.resume_hint("spot", folder)
@@ -272,7 +273,7 @@ def _say_size(game: Any, options: dict[str, Any]) -> None:
     size = layout.bytes_needed(str(options.get("precision", "double")))
     boards = int(layout.boards.first[-1])
     err.print(
-        f"{len(layout.tree.kind):,} betting histories, {boards:,} boards, "
+        f"{len(layout.tree.kind):,} betting histories, {boards:,} board{'s'[: boards > 1]}, "
         f"{layout.n_infosets:,} information sets; about {max(size / 1e6, 1):,.0f} MB of memory"
     )
 

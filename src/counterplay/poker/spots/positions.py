@@ -68,7 +68,7 @@ from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.learner_tables import BucketRows
 
 #: By default: iterations of each gadget game and percent of the pot, and on the flop.
-DEFAULTS, ON_FLOP = (500, 0.1), (60, 1.0)
+DEFAULTS, ON_FLOP = (500, 0.1), (150, 1.0)
 MOST_ITERATIONS = 100_000
 FIRST, MORE = 20, 1.25  # iterations before measuring, and before measuring again
 UNSAFE, BLUEPRINT = "unsafe", "blueprint"
@@ -142,7 +142,7 @@ def resolve(
     progress: Callable[[float, str], None] = lambda share, what: None,
 ) -> Resolved:
     """A position solved again, unsafe to an exploitability of `percent` of the pot (0.1, on the
-    flop 1) and otherwise in `iterations` (500, on the flop 60) of each gadget game, with the
+    flop 1) and otherwise in `iterations` (500, on the flop 150) of each gadget game, with the
     exploitability and the leak of each strategy. `kinds`: those of them that are wanted. Ctrl-C
     returns those that are done, if any."""
     if not isinstance(position, HoldemPosition):
