@@ -13,7 +13,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_json
-from counterplay.core.base.errors import BadParameter, shown
+from counterplay.core.base.errors import BadParameter, positive, shown, whole_number
 
 DEFAULT_PERCENT = 0.5  # of the pot, at which a run stops
 DEFAULT_SECONDS = 60.0
@@ -126,6 +126,10 @@ def spot(
 
     if target is not None and not 0 < target < math.inf:
         raise BadParameter(f"--target is percent of the pot, above 0, not {target:g}")
+    if iterations is not None:
+        whole_number(iterations, 1, None, "iterations")
+    if seconds is not None:
+        positive(seconds, "seconds")
     if resume is not None:
         opt.refuse_but_limits(context, None, ["at"])
         from counterplay.core.forms.registry import recorded_game
