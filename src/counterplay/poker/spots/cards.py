@@ -80,9 +80,10 @@ def board_text(board: Any) -> str:
 
 
 def spot_cards(
-    board: list[int], weights: tuple[np.ndarray, np.ndarray], symmetric: bool
+    board: list[int], weights: tuple[np.ndarray, np.ndarray], suits: list[int]
 ) -> tuple[SpotBoards, tuple[SpotSide, SpotSide]]:
-    """Returns the boards of a spot, and both players' holdings."""
+    """Returns the boards of a spot, and both players' holdings; `suits`: the permutations by which
+    suits are alike (`stabilizer`), or only the first."""
     free = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     for k, weight in enumerate(weights, 1):
         if not (weight * free).any():
@@ -91,13 +92,12 @@ def spot_cards(
                 f"{board_text(board)}"
             )
     holdings = [np.flatnonzero((weight > 0) & free) for weight in weights]
-    group = suit_permutations(FULL_DECK, symmetric)
-    kept = stabilizer(board, weights) if symmetric else [0]
-    boards = _boards(board, group.card[kept])
+    group = suit_permutations(FULL_DECK)
+    boards = _boards(board, group.card[suits])
     rivers = boards.dealt[int(boards.first[-2]) :]
     ranked = _ranked(rivers, holdings)
     sides = [
-        _side(holdings[k], holdings[1 - k], weights[k], group.holding[kept], ranked[k])
+        _side(holdings[k], holdings[1 - k], weights[k], group.holding[suits], ranked[k])
         for k in (0, 1)
     ]
     if not pair_weights(sides[0], sides[1]).any():

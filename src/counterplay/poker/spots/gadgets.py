@@ -75,7 +75,7 @@ class Gadget:
         weights = [np.ones(N_HOLDINGS), np.ones(N_HOLDINGS)]
         weights[player] = rules.weights[player]
         one, two = weights
-        self._layout = SpotLayout(rules.betting, rules.board, (one, two), rules.symmetric)
+        self._layout = SpotLayout(rules.betting, rules.board, (one, two), suits=rules.layout.suits)
         every = len(self._layout.sides[1 - player].holding)
         pairs = every * (every + 1 - 2 * (52 - len(rules.board)) + 2)
         #: From counterfactual values to payoffs per hand dealt on this board.

@@ -14,7 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.poker.spots.betting import DECISION, SpotBetting, SpotTree, build_tree
-from counterplay.poker.spots.cards import beside_twofold, pair_weights, spot_cards, twofold
+from counterplay.poker.spots.cards import (
+    beside_twofold,
+    pair_weights,
+    spot_cards,
+    stabilizer,
+    twofold,
+)
 from counterplay.poker.spots.columns import (
     ACTIONS,
     BASE,
@@ -50,10 +56,14 @@ class SpotLayout:
 
     def __init__(
         self, betting: SpotBetting, board: list[int], weights: tuple[np.ndarray, np.ndarray],
-        symmetric: bool = True,
+        symmetric: bool = True, suits: list[int] | None = None,
     ) -> None:  # fmt: skip
+        """`suits`: the permutations by which suits are alike, if not all that can be."""
         tree, self.named = build_tree(betting)
-        self.boards, self.sides = spot_cards(board, weights, symmetric)
+        if suits is None:
+            suits = stabilizer(board, weights) if symmetric else [0]
+        self.suits = suits
+        self.boards, self.sides = spot_cards(board, weights, suits)
         self.tree, self.betting = tree, betting
         self._number()
         #: The sum of the weights of all pairs of holdings that can meet.

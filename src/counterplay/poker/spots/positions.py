@@ -45,12 +45,13 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.parallel.full_width import ComputeOptions
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
+from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, row_of
 from counterplay.poker.betting.betting import STREETS as ROUNDS
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.holdem.table import Table, code_counts, strategy_table
 from counterplay.poker.spots.betting import DECISION, ONWARD
-from counterplay.poker.spots.cards import parse_board, stabilizer
+from counterplay.poker.spots.cards import parse_board
 from counterplay.poker.spots.columns import BASE
 from counterplay.poker.spots.engine import SpotRegrets
 from counterplay.poker.spots.gadgets import ENTRIES, Gadget
@@ -66,6 +67,7 @@ from counterplay.poker.spots.parts import (
 from counterplay.poker.spots.rows import shared_rows, strength_rows
 from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.learner_tables import BucketRows
+from counterplay.poker.vector.suit_permutations import check_suits
 
 #: By default: iterations of each gadget game and percent of the pot, and on the flop.
 DEFAULTS, ON_FLOP = (500, 0.1), (150, 1.0)
@@ -119,8 +121,7 @@ def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
         raise BadParameter("betting: a spot has the same number of bets on every street")
     sizes = {ROUNDS[k]: rules.betting.bets[k] for k in range(state.round, 4)}
     by_rows = state.round == 1
-    # also in the gadget games, in which one player holds anything
-    alike = by_rows and len({tuple(stabilizer(cards, [weights])) for weights in reach}) == 1
+    alike = by_rows and _suits_alike(codes.table.cards)
     game = spot(
         board, sum(state.paid), ranges=tuple(w / m for w, m in zip(reach, most, strict=True)),
         bets=sizes, limit=True, cap=caps.pop(), symmetric=alike,
@@ -250,6 +251,15 @@ def _start(tree: Any, betting: str, cards: list[int]) -> tuple[int, Any]:
             f"board: {len(cards)} cards, and after {betting!r} there are {state.on_board}"
         )
     return node, state
+
+
+def _suits_alike(buckets: Cards) -> bool:
+    """Whether suits that board and ranges do not tell apart have the same buckets."""
+    try:
+        check_suits(buckets)
+    except BadParameter:
+        return False
+    return True
 
 
 class _Codes:
