@@ -151,6 +151,7 @@ def test_a_position_is_of_holdem() -> None:
 
 @pytest.mark.slow
 def test_a_position_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "1")
+    strategy = find_strategy("safe")
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.1")
     with pytest.raises(TooLarge, match="solving this position again needs about"):
-        hold_position(find_strategy("safe"), "rc/", "QsJh2c")
+        hold_position(strategy, "rc/rc/", "QsJh2c5d")
