@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from benchmarks import cfr_br, members, real_frontier, spots, tilted
+from benchmarks import cfr_br, members, positions, real_frontier, spots, tilted
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.shipped import (
     digest,
@@ -23,6 +23,7 @@ from counterplay.poker.bots.shipped import (
     write_quantised,
 )
 from counterplay.poker.spots import device
+from counterplay.poker.spots.positions import HoldemPosition
 from counterplay.poker.vector.evaluation import BoardEvaluator
 from tests.support.emulate import EmulatedDevice
 from tests.support.spots import naive_game
@@ -232,3 +233,20 @@ def test_hands_that_tell_two_arms_apart() -> None:
     assert (row["pairs"], row["told"], row["right"]) == (2, 1.0, 0.75)
     assert (row["player_within"], row["believed_within"]) == (1.0, 0.0)
     assert row["times_plain"] == round(float(np.median([36 / 62.5, 36 / 1.05**2 / 25])), 1)
+
+
+def test_positions_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each position and kind, the last one measured."""
+    game = cp.spot("Qs8s2c5d3h", 8, ranges=("AK,QTs", "AQ,88"), bets=2, limit=True, cap=1)
+    uniform = cp.Strategy.uniform(game)
+    position = HoldemPosition(game, "", uniform, (1.0, 1.0))
+    monkeypatch.setattr(positions, "find_strategy", lambda name: name)
+    monkeypatch.setattr(positions, "hold_position", lambda *_: position)
+    out = ["--out", str(tmp_path / "rows.csv")]
+    for words in (["unsafe"], ["safe", "--iterations", "3"], ["safe", "--iterations", "5"]):
+        positions.main(["Qs8s2c5d3h", "rc/rc/rc/", *words, *out])
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["kind"], row["iterations"]) for row in rows][1:] == [("safe", "5")]
+    assert float(rows[0]["percent"]) <= 0.1 < float(rows[0]["blueprint_percent"])
+    assert rows[0]["blueprint_leak"] == "0.0"

@@ -77,4 +77,27 @@ def found_table() -> str:
     return table(["without a tree", "measured (range)", "asked for"], lines)
 
 
-SPEED = {"speed": speed_table, "speed-holdem": holdem_speed_table, "found": found_table}
+def positions_table() -> str:
+    """Positions of a strategy solved again."""
+    header = [
+        *("position", "rivers", "holdings", "strategy", "exploitability, % of the pot"),
+        *("leak, sb", "iterations", "minutes", "memory, GB"),
+    ]
+    lines = [
+        [
+            *(f"`{row['betting']}` on {row['board']}", row["rivers"], row["holdings"], row["kind"]),
+            f"{float(row['blueprint_percent']):.1f} → {float(row['percent']):.1f}",
+            *(f"{float(row['leak']):.4f}", row["iterations"]),
+            *(f"{float(row['seconds']) / 60:.0f}", f"{float(row['peak_gb']):.1f}"),
+        ]
+        for row in number_tables.rows("../benchmarks/positions.csv")
+    ]
+    return table(header, lines)
+
+
+SPEED = {
+    "speed": speed_table,
+    "speed-holdem": holdem_speed_table,
+    "found": found_table,
+    "positions": positions_table,
+}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 
+import counterplay as cp
+from counterplay.poker import players
+from counterplay.poker.spots import positions
+from counterplay.poker.spots.positions import HoldemPosition
 from tests.support.command import one_sentence, typed
 
 SPOT = ("spot", "QsJh2c5d8s", "--pot", "20", "--stacks", "45", "-1", "22+,AKs", "-2", "QQ,KTs,66")
@@ -77,6 +82,8 @@ def test_stacks_caps_and_suits_are_as_asked(tmp_path: Path) -> None:
         ((*SPOT, "--cap", "few"), "--cap: a whole number, or none, not 'few'"),
         ((*OTHER, "--stacks", "9", "-1", ""), "ranges: player 1: the range is empty"),
         ((*SPOT, "-t", "0"), "--target is percent of the pot"),
+        ((*SPOT, "-s", "0"), "seconds must be above 0"),
+        ((*SPOT, "-n", "0"), "iterations must be a whole number of at least 1"),
         ((*SPOT, "-a", "lp"), "lp does not solve spots"),
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
         ((*SPOT, "--trust", "1"), "they go with --lock"),
@@ -92,3 +99,45 @@ def test_mistakes_are_one_sentence(tmp_path: Path, words: tuple[str, ...], probl
     assert problem in done.stderr
     assert one_sentence(done)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("by_rows", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_position_is_solved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_rows: bool
+) -> None:
+    """With files of strategies, or with tables where they would be too large, as on flops."""
+    game = cp.spot("Qs8s2c5d", 8, ranges=("AK,QTs", "AQ,88"), bets=2, limit=True, cap=1)
+    blueprint = cp.solve(game, iterations=5).strategy
+    position = HoldemPosition(game, "rc/rc/", blueprint, (1.0, 1.0), by_rows)
+    monkeypatch.setattr(players, "find_strategy", lambda name: name)
+    monkeypatch.setattr(positions, "hold_position", lambda *_: position)
+    words = ["spot", "Qs8s2c5d", "--from", "safe", "--betting", "rc/rc/", "-n", "20", "-t", "2"]
+    done = typed(tmp_path, *words, "--only", "safe", "--only", "unsafe", "--out", "again")
+    assert done.code == 0, done.stderr
+    assert "max-margin" not in done.stdout
+    ends = "csv" if by_rows else "npz"
+    safe = f"{'safe' if by_rows else 'strategy'}.{ends}"
+    assert f"saved in again: blueprint.npz, unsafe.{ends}, {safe}" in done.stdout
+    assert (tmp_path / "again" / safe).exists()
+    if by_rows:
+        with (tmp_path / "again" / safe).open() as file:
+            rows = list(csv.DictReader(file))
+        assert {row["history"] for row in rows} == {
+            name for name in game.rules.nodes() if "/" not in name
+        }
+        for row in rows:
+            total = sum(float(row[action]) for action in ("fold", "call", "raise"))
+            assert total == pytest.approx(1.0)
+    facts = json.loads(typed(tmp_path, *words, "--only", "unsafe", "--json").stdout)
+    assert facts["exploitability"]["unsafe"] <= 0.02 * 8
+
+
+def test_what_goes_with_a_position_is_refused_without_one(tmp_path: Path) -> None:
+    words = ("spot", "Qs8s2c5d", "--from", "safe", "--betting", "rc/rc/", "--only", "unsave")
+    for wrong, said in (
+        ((*SPOT, "--only", "safe"), "it goes with --from"),
+        (words, "--only must be one of unsafe, safe, max-margin, not 'unsave'"),
+    ):
+        done = typed(tmp_path, *wrong)
+        assert one_sentence(done)
+        assert said in done.stderr

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayError, TooLarge
 from counterplay.poker.spots.game import spot
 
@@ -185,6 +186,12 @@ def test_memory_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         cp.exploitability(game, "uniform")
     with pytest.raises(TooLarge, match=r"answering these locks needs about .* GB"):
         cp.respond_to_locks(game, "check check 1")
+    made = 2 * game.rules.layout.form_bytes / 1e9  # what it takes while it is made
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", str(made))
+    with pytest.raises(TooLarge, match=r"a strategy of this spot needs about .* GB"):
+        cp.Strategy.uniform(game)
+    with pytest.raises(TooLarge, match="all needs about 9,830 GB of memory and"):
+        memory.require(9.83e12, "all")
 
 
 @pytest.mark.parametrize("algorithm", ["pcfr+", "egt", "lp"])

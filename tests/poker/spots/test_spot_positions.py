@@ -13,15 +13,10 @@ from counterplay.core.games.locks import locked
 from counterplay.poker.bots.bot import view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.players import find_strategy
-from counterplay.poker.spots.cards import pair_weights
+from counterplay.poker.spots.gadgets import ENTRIES, Gadget
 from counterplay.poker.spots.game import spot
-from counterplay.poker.spots.positions import (
-    ENTRIES,
-    HoldemPosition,
-    _Gadget,
-    hold_position,
-    resolve,
-)
+from counterplay.poker.spots.parts import part_of
+from counterplay.poker.spots.positions import HoldemPosition, hold_position, resolve
 from tests.support.spots import RiverOf
 
 RIVER = "QsJh2c5d8s"
@@ -44,6 +39,10 @@ def narrowed() -> HoldemPosition:
     ]
     slots = game.rules.layout.slots(one, np.concatenate(rows))
     return HoldemPosition(game, "", cp.Strategy.from_weights(game, slots), (1.0, 1.0))
+
+
+def gadget_of(position: HoldemPosition, player: int) -> Gadget:
+    return Gadget(position.game.rules, player, part_of(position.blueprint, player), 1.0)
 
 
 def test_safe_resolving_leaks_nothing_and_unsafe_does() -> None:
@@ -83,13 +82,11 @@ def test_safe_resolving_is_safe_in_the_whole_game() -> None:
 def test_max_margin_has_the_largest_least_margin() -> None:
     game = narrowed().game
     position = HoldemPosition(game, "", cp.Strategy.uniform(game), (1.0, 1.0))
-    gadget = _Gadget(position, 0)
-    one, two = gadget._layout.sides
-    met = pair_weights(two, one)
+    gadget = gadget_of(position, 0)
+    met = gadget.met()
 
     def margin(entry: Any) -> float:
-        solved = gadget.solve(position.blueprint, 400, entry)
-        gain = gadget._alternative - gadget._best_values(solved)
+        gain = gadget.alternative - gadget.best_values(gadget.solve(400, entry))
         return float((gain[met > 0] / met[met > 0]).min())
 
     margins = {name: margin(entry) for name, entry in ENTRIES.items()}
@@ -102,10 +99,10 @@ def test_alternatives_are_best_responses() -> None:
     position = narrowed()
     layout = position.game.rules.layout
     for player in (0, 1):
-        gadget = _Gadget(position, player)
+        gadget = gadget_of(position, player)
         side = layout.sides[1 - player]
         held = np.isin(gadget._layout.sides[1 - player].holding, side.holding)
-        mean = gadget._alternative[held] @ side.weight / layout.total_weight
+        mean = gadget.alternative[held] @ side.weight / layout.total_weight
         best = cp.best_response(position.game, position.blueprint, 1 - player).value
         assert mean == pytest.approx(best, abs=1e-9)
 
@@ -154,6 +151,7 @@ def test_a_position_is_of_holdem() -> None:
 
 @pytest.mark.slow
 def test_a_position_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "1")
+    strategy = find_strategy("safe")
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.1")
     with pytest.raises(TooLarge, match="solving this position again needs about"):
-        hold_position(find_strategy("safe"), "rc/", "QsJh2c")
+        hold_position(strategy, "rc/rc/", "QsJh2c5d")

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_json
-from counterplay.core.base.errors import BadParameter, shown
+from counterplay.core.base.errors import BadParameter, positive, shown, whole_number
 
 DEFAULT_PERCENT = 0.5  # of the pot, at which a run stops
 DEFAULT_SECONDS = 60.0
@@ -104,6 +104,10 @@ def spot(
     betting: Annotated[
         str | None, Option(help="With --from: the betting before this street, such as rc/cc/.")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        Option(help="With --from: unsafe, safe or max-margin; may be repeated. Default: all."),
+    ] = None,
     folder: opt.NewRun = None,
     resume: opt.Resume = None,
     as_json: opt.AsJson = False,
@@ -122,6 +126,10 @@ def spot(
 
     if target is not None and not 0 < target < math.inf:
         raise BadParameter(f"--target is percent of the pot, above 0, not {target:g}")
+    if iterations is not None:
+        whole_number(iterations, 1, None, "iterations")
+    if seconds is not None:
+        positive(seconds, "seconds")
     if resume is not None:
         opt.refuse_but_limits(context, None, ["at"])
         from counterplay.core.forms.registry import recorded_game
@@ -132,9 +140,12 @@ def spot(
             raise BadParameter(f"{resume} is a run of {game.name}; continue it with solve --resume")
         work = partial(runs.resume, resume, game=game)
     elif source is not None or betting is not None:
-        allowed = ("board", "source", "betting", "target", "iterations", "folder", "as_json")
-        opt.refuse_others(context, allowed, "--from takes pot, ranges and bets from the strategy")
-        _again(board, source, betting, target, iterations, folder, as_json)
+        from counterplay.app.cli.positions import again
+
+        allowed = ["board", "source", "betting", "only", "target", "iterations", "folder"]
+        why = "--from takes pot, ranges and bets from the strategy"
+        opt.refuse_others(context, [*allowed, "as_json"], why)
+        again(board, source, betting, only, target, iterations, folder, as_json)
         return
     else:
         if board is None or pot is None:
@@ -158,6 +169,7 @@ def spot(
         opt.refuse_given(
             context, ["player", "trust", "max_risk", "frontier"], "they go with --lock"
         )
+        opt.refuse_given(context, ["only"], "it goes with --from")
         folder = folder or display.new_folder(game.name, algorithm, 0)
         display.check_new_run(folder)
         if "threads" not in options_of(algorithm):
@@ -170,9 +182,10 @@ def spot(
         work = partial(runs.solve, game, algorithm, folder=folder, **options)
     find_node(game.rules, at)
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": None}
-    if target is not None or not (iterations or seconds):
+    unlimited = iterations is None and seconds is None
+    if target is not None or unlimited:
         limits["target"] = (target or DEFAULT_PERCENT) / 100 * game.rules.pot
-    if target is None and not (iterations or seconds):
+    if target is None and unlimited:
         limits["seconds"] = DEFAULT_SECONDS
     report = partial(_report, folder=folder, at=at, as_json=as_json)
     hint = display.resume_hint("spot", folder)
@@ -253,47 +266,6 @@ def _locked(
         out.print(f"saved in {folder}")
 
 
-def _again(
-    board: str | None, source: str | None, betting: str | None, target: float | None,
-    iterations: int | None, folder: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Solves a position of a strategy again, and prints exploitabilities and leaks."""
-    from counterplay.poker.players import find_strategy
-    from counterplay.poker.spots.positions import hold_position, resolve
-
-    if board is None or source is None or betting is None:
-        raise BadParameter(
-            'which position? For example: counterplay spot "Qs Jh 2c 5d 8s" --from safe --betting '
-            "rc/rc/rc/"
-        )
-    if folder is not None:
-        display.check_new_run(folder)
-    options: dict[str, Any] = {} if target is None else {"percent": target}
-    with display.status(f"resolving {betting} of {source}"):
-        position = hold_position(find_strategy(source), betting, board)
-        found = resolve(position, **options | ({"iterations": iterations} if iterations else {}))
-    for name, strategy in found.strategies.items() if folder is not None else ():
-        assert folder is not None
-        strategy.save(folder / f"{'strategy' if name == 'safe' else name}.npz")
-    pot = position.game.rules.pot
-    if as_json:
-        print_json({
-            "betting": betting, "board": board, "pot": pot, "leak": found.leak,
-            "exploitability": found.exploitability,
-        })  # fmt: skip
-        return
-    out.print(f"{source} after {betting} on {board}, a pot of {pot:g} small bets")
-    out.print(f"{'':10}  {'exploitability (b1 + b2)':>26}  {'leak of player 1':>18}  {'of 2':>10}")
-    for name, value in found.exploitability.items():
-        leaks = found.leak[name]
-        shown = f"{value:.4f} sb, {100 * value / pot:.2f}% of the pot"
-        out.print(f"{name:10}  {shown:>26}  {leaks[0]:15.5f} sb  {leaks[1]:7.5f} sb")
-    if folder is not None:
-        out.print(
-            f"saved in {folder}: strategy.npz (safe), max-margin.npz, unsafe.npz, blueprint.npz"
-        )
-
-
 def _game(*given: Any, **options: Any) -> Any:
     from counterplay.poker.spots.game import spot as make
 
@@ -305,7 +277,7 @@ def _say_size(game: Any, options: dict[str, Any]) -> None:
     size = layout.bytes_needed(str(options.get("precision", "double")))
     boards = int(layout.boards.first[-1])
     err.print(
-        f"{len(layout.tree.kind):,} betting histories, {boards:,} boards, "
+        f"{len(layout.tree.kind):,} betting histories, {boards:,} board{'s'[: boards > 1]}, "
         f"{layout.n_infosets:,} information sets; about {max(size / 1e6, 1):,.0f} MB of memory"
     )
 

@@ -92,6 +92,11 @@ def require(needed: float, what: str, advice: str = "take a smaller game") -> No
     available = available_bytes()
     if needed > available:
         raise TooLarge(
-            f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are "
+            f"{what} needs about {_rounded(needed)} GB of memory and {_rounded(available)} GB are "
             f"free; {advice} (or set {LIMIT_VARIABLE} if you know better)"
         )
+
+
+def _rounded(size: float) -> str:
+    """A number of bytes in GB."""
+    return f"{size / 1e9:,.0f}" if size >= 1e12 else f"{size / 1e9:.3g}"

@@ -11,6 +11,7 @@ shares a card with a later board keeps its place there, with a reach of zero.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,9 +80,10 @@ def board_text(board: Any) -> str:
 
 
 def spot_cards(
-    board: list[int], weights: tuple[np.ndarray, np.ndarray], symmetric: bool
+    board: list[int], weights: tuple[np.ndarray, np.ndarray], suits: list[int]
 ) -> tuple[SpotBoards, tuple[SpotSide, SpotSide]]:
-    """Returns the boards of a spot, and both players' holdings."""
+    """Returns the boards of a spot, and both players' holdings; `suits`: the permutations by which
+    suits are alike (`stabilizer`), or only the first."""
     free = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     for k, weight in enumerate(weights, 1):
         if not (weight * free).any():
@@ -90,23 +92,28 @@ def spot_cards(
                 f"{board_text(board)}"
             )
     holdings = [np.flatnonzero((weight > 0) & free) for weight in weights]
-    group = suit_permutations(FULL_DECK, symmetric)
-    kept = [
-        g
-        for g, (image, moved) in enumerate(zip(group.card, group.holding, strict=True))
-        if set(image[board].tolist()) == set(board)
-        and all((weight[moved] == weight).all() for weight in weights)
-    ]
-    boards = _boards(board, group.card[kept])
+    group = suit_permutations(FULL_DECK)
+    boards = _boards(board, group.card[suits])
     rivers = boards.dealt[int(boards.first[-2]) :]
     ranked = _ranked(rivers, holdings)
     sides = [
-        _side(holdings[k], holdings[1 - k], weights[k], group.holding[kept], ranked[k])
+        _side(holdings[k], holdings[1 - k], weights[k], group.holding[suits], ranked[k])
         for k in (0, 1)
     ]
     if not pair_weights(sides[0], sides[1]).any():
         raise BadParameter("ranges: every holding of one player shares a card with the other's")
     return boards, (sides[0], sides[1])
+
+
+def stabilizer(board: list[int], weights: Sequence[np.ndarray]) -> list[int]:
+    """Returns the suit permutations that map a board and all weights of holdings to themselves."""
+    group = suit_permutations(FULL_DECK)
+    return [
+        g
+        for g, (image, moved) in enumerate(zip(group.card, group.holding, strict=True))
+        if set(image[board].tolist()) == set(board)
+        and all((weight[moved] == weight).all() for weight in weights)
+    ]
 
 
 def pair_weights(one: SpotSide, other: SpotSide) -> np.ndarray:

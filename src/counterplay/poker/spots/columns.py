@@ -15,7 +15,8 @@ BASE = 9  # where its table begins
 SIZE = 10  # of its table on one board
 FLOOR = 11  # where its least probabilities begin; -1 where it is not locked
 INFOSET = 12  # its first information set
-NODE_COLUMNS = 13
+BY_ROW = 13  # 1 where its table has the rows of the river (`KernelSide.row`)
+NODE_COLUMNS = 14
 
 # of a board
 CARD = 0  # the last one dealt

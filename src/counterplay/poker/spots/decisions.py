@@ -13,7 +13,8 @@ import numpy as np
 
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.spots.betting import MOST_ACTIONS
-from counterplay.poker.spots.columns import ACTIONS, BASE, FLOOR, SIZE
+from counterplay.poker.spots.columns import ACTIONS, BASE, BY_ROW, FLOOR, SIZE
+from counterplay.poker.spots.showdowns import KernelSide
 
 WEIGHT, POSITIVE, NEGATIVE = range(2, 5)  # after the constants 0 and 1 in `Work.number`
 TOTAL, SPREAD = index(MOST_ACTIONS), index(MOST_ACTIONS + 1)  # rows of `Work.policy`
@@ -45,12 +46,52 @@ def _bind(form: SpotForm, node: Any, local: Any, n: Any, policy: Any, number: An
 
 
 @jit(inner=True)
+def table_start(form: SpotForm, side: KernelSide, node: Any, local: Any) -> int:
+    """Where the table of a node on a board begins."""
+    at = index(form.nodes[node, BASE])
+    if form.nodes[node, BY_ROW] == 0:
+        at += local * index(form.nodes[node, SIZE])
+    else:
+        at += index(form.nodes[node, ACTIONS]) * index(side.span[local, ZERO])
+    return at
+
+
+@jit(inner=True)
+def table_rows(form: SpotForm, side: KernelSide, node: Any, local: Any) -> int:
+    """The number of rows of a node on a board, for each of its actions."""
+    by_row = form.nodes[node, BY_ROW] != 0
+    return index(side.span[local, ONE]) if by_row else index(len(side.cards))
+
+
+@jit(inner=True)
+def _spread(side: KernelSide, local: Any, count: Any, rows: Any, policy: Any) -> None:
+    """Gives every holding the policy of its row."""
+    for a in range(count):
+        for r in range(rows):
+            policy[TOTAL, r] = policy[a, r]
+        for h in range(index(len(side.cards))):
+            policy[a, h] = policy[TOTAL, index(side.row[local, h])]
+
+
+@jit(inner=True)
 def set_policy(
-    form: SpotForm, source: Any, node: Any, local: Any, n: Any, policy: Any, number: Any
+    form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, policy: Any, number: Any
 ) -> None:
     """Fills `policy` by regret matching, above the floor of a locked node."""
+    match_policy(form, side, source, node, local, policy, number)
+    if form.nodes[node, BY_ROW] != 0:
+        count = index(form.nodes[node, ACTIONS])
+        _spread(side, local, count, table_rows(form, side, node, local), policy)
+    _bind(form, node, local, index(len(side.cards)), policy, number)
+
+
+@jit(inner=True)
+def match_policy(
+    form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, policy: Any, number: Any
+) -> None:
+    """Fills `policy` by regret matching, for each row of the table."""
     count = index(form.nodes[node, ACTIONS])
-    at = index(form.nodes[node, BASE]) + local * index(form.nodes[node, SIZE])
+    at, n = table_start(form, side, node, local), table_rows(form, side, node, local)
     zero, one = number[ZERO], number[ONE]
     for h in range(n):
         policy[TOTAL, h] = zero
@@ -70,29 +111,28 @@ def set_policy(
         for h in range(n):
             positive = max(source[low + h], zero)
             policy[a, h] = positive * policy[TOTAL, h] + policy[SPREAD, h]
-    _bind(form, node, local, n, policy, number)
 
 
 @jit(inner=True)
 def update_regrets(
-    form: SpotForm, source: Any, node: Any, local: Any, n: Any, here: Any, child: Any, value: Any,
-    total: Any, number: Any,
+    form: SpotForm, side: KernelSide, source: Any, node: Any, local: Any, here: Any, child: Any,
+    value: Any, total: Any, number: Any,
 ) -> None:  # fmt: skip
-    """Adds the regrets of one of the player's nodes: those of its policy above the floor."""
+    """Adds the regrets of one of the player's nodes: those of its policy above the floor. Values
+    are of the rows of its table."""
     count, zero = index(form.nodes[node, ACTIONS]), number[ZERO]
     positive, negative = number[index(POSITIVE)], number[index(NEGATIVE)]
-    size = local * index(form.nodes[node, SIZE])
+    at, n = table_start(form, side, node, local), table_rows(form, side, node, local)
     for h in range(n):
         total[h] = value[here, h]
     if form.nodes[node, FLOOR] >= 0:
-        at = index(form.nodes[node, FLOOR]) + size
+        bound = index(form.nodes[node, FLOOR]) + local * index(form.nodes[node, SIZE])
         for h in range(n):
             free, fixed = number[ONE], zero
             for a in range(count):
-                free -= form.floor[at + a * n + h]
-                fixed += form.floor[at + a * n + h] * value[child + a, h]
+                free -= form.floor[bound + a * n + h]
+                fixed += form.floor[bound + a * n + h] * value[child + a, h]
             total[h] = (total[h] - fixed) / free if free > zero else total[h]
-    at = index(form.nodes[node, BASE]) + size
     for a in range(count):
         low = at + a * n
         for h in range(n):

@@ -37,6 +37,7 @@ from counterplay.poker.spots.kernels import (
     traverse,
 )
 from counterplay.poker.spots.layout import SMALLER, SpotLayout, TwofoldLayout
+from counterplay.poker.spots.row_kernels import RowWork
 
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
@@ -64,8 +65,10 @@ class SpotTraversal:
         self._end = int(tree.first_node[1])
         nodes, sequences = int(np.diff(tree.first_node).max()), int(tree.n_sequences.max())
         holdings = max(len(side.holding) for side in layout.sides)
+        by_rows = boards > 0 and all(len(side.kernel.row) for side in layout.sides)
+        rows, levels = layout.most_rows, len(first) - 1
         self._work = [
-            new_work(len(first) - 1, sequences, nodes, holdings, self.dtype)
+            new_work(levels, sequences, nodes, holdings, rows, by_rows, self.dtype)
             for _ in range(self.threads)
         ]
         self._root = new_reach(sequences, holdings, self.dtype)
@@ -89,6 +92,10 @@ class SpotTraversal:
         `locked`, locks add to the strategies of the tables. `reach`: with which the other player's
         holdings come to the spot, if not with the weights of its range."""
         side, other = self.layout.sides[player], self.layout.sides[1 - player]
+        rows, known = len(side.kernel.row) > 0, len(tables[player].source) > 0
+        learns = isinstance(self._work[0].rows, RowWork)
+        if rows and ((mode == LEARN and not learns) or (mode == BEST and known)):
+            raise ValueError("rows of the river: both learn by rows, after an earlier street")
         seats = Seats(tables[player], tables[1 - player], side.kernel, other.kernel)
         self._root[0, : len(other.holding)] = other.weight if reach is None else reach
 

@@ -26,7 +26,7 @@ from counterplay.core.solvers.cfr_kernels import CFRVariant
 from counterplay.poker.spots.betting import DECISION, DEFAULT_CAP, sizes_text, spot_betting
 from counterplay.poker.spots.cards import board_text, parse_board
 from counterplay.poker.spots.deals import SpotGame, spot_game
-from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.layout import SMALLER, SpotLayout
 from counterplay.poker.spots.ranges import holding_text, parse_ranges, range_text
 
 DEFAULT_BETS = "50,100"
@@ -117,7 +117,7 @@ class SpotRules:
         return engine(layout, variant, compute, *locked)
 
     def form(self) -> SpotGame:
-        memory.require(self.layout.form_bytes, "a strategy of this spot")
+        memory.require(self.layout.making_bytes, "a strategy of this spot", SMALLER)
         return spot_game(self.layout)
 
     def labels(self) -> tuple[list[str], list[str]]:

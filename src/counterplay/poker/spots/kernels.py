@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.forms.access import answers
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
 from counterplay.poker.spots.betting import DECISION, FOLD, MOST_ACTIONS, ONWARD, SHOWDOWN
 from counterplay.poker.spots.columns import (
     ACTIONS,
-    BASE,
     CARD,
     CHILD,
     END,
@@ -45,16 +45,24 @@ from counterplay.poker.spots.columns import (
     NEXT_END,
     PLAYER,
     SEQUENCE,
-    SIZE,
     SUITS,
 )
 from counterplay.poker.spots.decisions import (
     TOTAL,
     WEIGHT,
     SpotForm,
+    match_policy,
     set_policy,
+    table_start,
     take_best,
     update_regrets,
+)
+from counterplay.poker.spots.row_kernels import (
+    NoRows,
+    RowWork,
+    new_row_work,
+    set_row_values,
+    visit_by_rows,
 )
 from counterplay.poker.spots.showdowns import (
     KernelSide,
@@ -85,8 +93,9 @@ class Work(NamedTuple):
 
     reach: np.ndarray  # [l, q, h]: of the other player
     value: np.ndarray  # [l, n, h]: of the player
-    policy: np.ndarray  # [actions + 2, h]
+    policy: np.ndarray  # [actions + 2, h, or more rows]
     sums: Sums  # of folds and showdowns
+    rows: RowWork | NoRows  # of rivers where both learn by rows
     number: np.ndarray  # [5]: 0, 1, and what an iteration needs, in the precision of the tables
 
 
@@ -101,24 +110,25 @@ class Seats(NamedTuple):
 
 @jit(inner=True)
 def _go_down(
-    form: SpotForm, others: Tables, them: Any, first: Any, end: Any, local: Any, n: Any,
-    learn: bool, reach: Any, work: Work,
+    form: SpotForm, seats: Seats, them: Any, first: Any, end: Any, local: Any, learn: bool,
+    reach: Any, work: Work,
 ) -> None:  # fmt: skip
-    """Fills the reach of the other player (`them`, with n holdings) in the segment first .. end -
-    1, from that of its first node; adds it to the average strategy if `learn`."""
+    """Fills the reach of the other player (`them`) in the segment first .. end - 1, from that of
+    its first node; adds it to the average strategy, if there is one and `learn`."""
     nodes, weight, policy = form.nodes, work.number[index(WEIGHT)], work.policy
-    column = index(SEQUENCE) + them
+    side, others, column = seats.other, seats.others, index(SEQUENCE) + them
+    n, average = index(len(side.cards)), learn and len(others.strategy_sum) > 0
     for k in range(first, end):
         if nodes[k, KIND] != DECISION or nodes[k, PLAYER] != them:
             continue
-        set_policy(form, others.source, k, local, n, policy, work.number)
+        set_policy(form, side, others.source, k, local, policy, work.number)
         before = index(nodes[k, column])
-        at = index(nodes[k, BASE]) + local * index(nodes[k, SIZE])
+        at = table_start(form, side, k, local)
         for a in range(index(nodes[k, ACTIONS])):
             after, low = index(nodes[index(nodes[k, CHILD]) + a, column]), at + a * n
             for h in range(n):
                 reach[after, h] = reach[before, h] * policy[a, h]
-            if learn:
+            if average:
                 for h in range(n):
                     others.strategy_sum[low + h] += weight * reach[after, h]
 
@@ -164,9 +174,19 @@ def _go_up(
 ) -> None:  # fmt: skip
     """Fills the player's values in the segment first .. end - 1, from the other's reach and the
     values of the nodes that lead onward."""
-    nodes, source, k = form.nodes, seats.own.source, end
     n, local = index(len(seats.side.cards)), index(form.boards[board, LOCAL])
     _set_ends(form, seats, player, first, end, local, reach, value, work)
+    _back_up(form, seats, player, first, end, local, n, mode, False, value, work)
+
+
+@jit(inner=True)
+def _back_up(
+    form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, n: Any, mode: int,
+    in_rows: bool, value: Any, work: Work,
+) -> None:  # fmt: skip
+    """Fills the values of decisions from those of the ends of a segment, of n holdings, or of rows
+    if `in_rows`."""
+    nodes, source, k = form.nodes, seats.own.source, end
     while k > first:
         k -= ONE
         here = k - first
@@ -177,8 +197,10 @@ def _go_up(
         if mine:
             if mode == BEST:
                 take_best(form, source, k, local, n, child, value, work.policy, work.number)
+            elif in_rows:
+                match_policy(form, seats.side, source, k, local, work.policy, work.number)
             else:
-                set_policy(form, source, k, local, n, work.policy, work.number)
+                set_policy(form, seats.side, source, k, local, work.policy, work.number)
         for h in range(n):
             value[here, h] = work.number[ZERO]
         for a in range(count):
@@ -190,7 +212,9 @@ def _go_up(
                     value[here, h] += value[child + a, h]
         if mine and mode == LEARN:
             total = work.policy[TOTAL]
-            update_regrets(form, source, k, local, n, here, child, value, total, work.number)
+            update_regrets(
+                form, seats.side, source, k, local, here, child, value, total, work.number
+            )
 
 
 @jit(inner=True)
@@ -259,6 +283,22 @@ def _run_out(
                     lane += ONE
 
 
+@answers(visit_by_rows, RowWork)
+def _visit_by_rows(
+    rows: Any, form: Any, seats: Any, player: Any, first: Any, end: Any, local: Any, level: Any,
+    work: Any,
+) -> Any:  # fmt: skip
+    value, learnt = work.value[level], seats.others.strategy_sum
+    if set_row_values(
+        form, seats, player, first, end, local, work.reach[level, ZERO], value, learnt, rows,
+        work.policy, work.number,
+    ):  # fmt: skip
+        many = index(seats.side.span[local, ONE])
+        _back_up(form, seats, player, first, end, local, many, LEARN, True, value, work)
+    for h in range(index(len(seats.side.cards))):
+        value[ZERO, h] = rows.out[h]
+
+
 @jit(inner=True)
 def _visit(
     form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, board: Any, level: Any,
@@ -267,9 +307,13 @@ def _visit(
     """Values of a segment on a board of the last or the last but one level, from the reach of its
     first node."""
     nodes, boards, them, learn = form.nodes, form.boards, ONE - player, mode == LEARN
-    n, local = index(len(seats.other.cards)), index(boards[board, LOCAL])
+    local = index(boards[board, LOCAL])
     reach, value = work.reach[level], work.value[level]
-    _go_down(form, seats.others, them, first, end, local, n, learn, reach, work)
+    by_rows = learn and len(seats.side.row) > 0
+    if by_rows and boards[board, FIRST] == boards[board, END]:
+        visit_by_rows(work.rows, form, seats, player, first, end, local, level, work)
+        return
+    _go_down(form, seats, them, first, end, local, learn, reach, work)
     _run_out(form, seats, player, first, end, board, level, work)
     for k in range(first, end):
         if nodes[k, KIND] != ONWARD or _all_in(nodes, k):
@@ -280,10 +324,13 @@ def _visit(
         row, next_reach = reach[index(nodes[k, index(SEQUENCE) + them])], work.reach[level + ONE]
         for b in range(index(boards[board, FIRST]), index(boards[board, END])):
             _deal(seats.other.cards, boards[b, CARD], row, next_reach[ZERO])
-            local_b = index(boards[b, LOCAL])
-            _go_down(form, seats.others, them, low, high, local_b, n, learn, next_reach, work)
-            below = work.value[level + ONE]
-            _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
+            local_b, below = index(boards[b, LOCAL]), work.value[level + ONE]
+            if by_rows:
+                under = level + ONE
+                visit_by_rows(work.rows, form, seats, player, low, high, local_b, under, work)
+            else:
+                _go_down(form, seats, them, low, high, local_b, learn, next_reach, work)
+                _go_up(form, seats, player, low, high, b, mode, next_reach, below, work)
             _add_board(boards, seats.side, board, b, below[ZERO], out)
     _go_up(form, seats, player, first, end, board, mode, reach, value, work)
 
@@ -309,8 +356,7 @@ def traverse(
     them, last, n = ONE - me, index(end), index(len(seats.side.cards))
     first_board, last_board = index(boards[0, FIRST]), index(boards[0, END])
     if part == START:
-        many, learn = index(len(seats.other.cards)), mode == LEARN
-        _go_down(form, seats.others, them, ZERO, last, ZERO, many, learn, root, work)
+        _go_down(form, seats, them, ZERO, last, ZERO, mode == LEARN, root, work)
     elif part == BOARDS:
         b = first_board + index(thread)
         while b < last_board:
@@ -340,11 +386,14 @@ def new_reach(sequences: int, holdings: int, dtype: Any) -> np.ndarray:
     return np.zeros((-(-sequences // LANES) * LANES, holdings), dtype=dtype)
 
 
-def new_work(n_levels: int, sequences: int, nodes: int, holdings: int, dtype: Any) -> Work:
+def new_work(
+    n_levels: int, sequences: int, nodes: int, holdings: int, rows: int, by_rows: bool, dtype: Any
+) -> Work:
     return Work(
         reach=np.stack([new_reach(sequences, holdings, dtype) for _ in range(n_levels)]),
         value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
-        policy=np.zeros((MOST_ACTIONS + 2, holdings), dtype=dtype),
+        policy=np.zeros((MOST_ACTIONS + 2, max(holdings, rows)), dtype=dtype),
         sums=new_sums(holdings),
+        rows=new_row_work(sequences, holdings, rows, dtype) if by_rows else NoRows(),
         number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
     )

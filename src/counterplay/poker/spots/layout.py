@@ -7,15 +7,24 @@ action, holding] within each node (`kernels.py`).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.poker.spots.betting import DECISION, SpotBetting, SpotTree, build_tree
-from counterplay.poker.spots.cards import beside_twofold, pair_weights, spot_cards, twofold
+from counterplay.poker.spots.cards import (
+    beside_twofold,
+    pair_weights,
+    spot_cards,
+    stabilizer,
+    twofold,
+)
 from counterplay.poker.spots.columns import (
     ACTIONS,
     BASE,
+    BY_ROW,
     CHILD,
     FLOOR,
     INFOSET,
@@ -35,15 +44,26 @@ SMALLER = "give fewer bet sizes or narrower ranges"
 WORKSPACE = 1.1  # factor on the memory of the tables, for buffers
 
 
+class Rows(NamedTuple):
+    """Of one player's holdings in tables of the river; see `KernelSide`."""
+
+    row: np.ndarray
+    span: np.ndarray
+
+
 class SpotLayout:
     """Everything that follows from the betting, the board and the ranges."""
 
     def __init__(
         self, betting: SpotBetting, board: list[int], weights: tuple[np.ndarray, np.ndarray],
-        symmetric: bool = True,
+        symmetric: bool = True, suits: list[int] | None = None,
     ) -> None:  # fmt: skip
+        """`suits`: the permutations by which suits are alike, if not all that can be."""
         tree, self.named = build_tree(betting)
-        self.boards, self.sides = spot_cards(board, weights, symmetric)
+        if suits is None:
+            suits = stabilizer(board, weights) if symmetric else [0]
+        self.suits = suits
+        self.boards, self.sides = spot_cards(board, weights, suits)
         self.tree, self.betting = tree, betting
         self._number()
         #: The sum of the weights of all pairs of holdings that can meet.
@@ -57,12 +77,36 @@ class SpotLayout:
         nodes = _columns(tree)
         for player in (0, 1):
             for k in self.decisions(player):
-                many = int(self.n_boards[k]) * len(self.sides[player].holding)
-                nodes[k, SIZE] = tree.n_actions[k] * len(self.sides[player].holding)
                 nodes[k, BASE], nodes[k, INFOSET] = self.n_slots[player], self.n_infosets
-                self.n_slots[player] += int(self.n_boards[k] * nodes[k, SIZE])
+                nodes[k, SIZE] = tree.n_actions[k] * len(self.sides[player].holding)
+                nodes[k, BY_ROW] = self.by_row(player, k)
+                many = int(self.n_boards[k]) * len(self.sides[player].holding)
+                if nodes[k, BY_ROW]:
+                    many = int(self.sides[player].kernel.span.sum(axis=1).max())
+                self.n_slots[player] += int(tree.n_actions[k]) * many
                 self.n_infosets += many
         self.form = SpotForm(nodes, self.boards.columns, tree.payoff, np.zeros(0))
+
+    def with_rows(self, *rows: Rows | None) -> SpotLayout:
+        """Returns the same spot, with tables of the river by rows, for each player with some."""
+        out, none = copy.copy(self), Rows(np.zeros((0, 0), dtype=np.int16), np.zeros((0, 2), int))
+        sides = [
+            side._replace(kernel=side.kernel._replace(row=row, span=span))
+            for side, (row, span) in zip(self.sides, (one or none for one in rows), strict=True)
+        ]
+        out.sides = (sides[0], sides[1])
+        out._number()
+        return out
+
+    def by_row(self, player: int, node: int) -> bool:
+        """Whether the table of a node has the rows of the river."""
+        on_river = int(self.tree.street[node]) == len(self.boards.first) - 2
+        return on_river and len(self.sides[player].kernel.row) > 0
+
+    @property
+    def most_rows(self) -> int:
+        """The largest number of rows on a board, at least 1."""
+        return max(1, *(int(side.kernel.span[:, 1].max(initial=0)) for side in self.sides))
 
     def decisions(self, player: int) -> list[int]:
         """Returns the nodes at which a player acts."""
@@ -72,17 +116,23 @@ class SpotLayout:
     def bytes_needed(self, precision: str) -> float:
         """Returns about the memory that solving takes: regrets and averages in a precision, the
         values on the boards of the second street, and at the end the strategy in double precision,
-        with what it is made from."""
+        with what it is made from; of tables by row there is none."""
+        made = 0 if any(len(side.kernel.row) for side in self.sides) else 4 * 8
         size, first = 8 if precision == "double" else 4, self.boards.first
         boards = int(first[2] - first[1]) if len(first) > 2 else 0
         holdings = max(len(side.holding) for side in self.sides)
         below = boards * int(self.tree.first_node[1]) * holdings
-        return WORKSPACE * (sum(self.n_slots) * (2 * size + 4 * 8) + below * size)
+        return WORKSPACE * (sum(self.n_slots) * (2 * size + made) + below * size)
 
     @property
     def form_bytes(self) -> float:
         """About the memory that the form and a strategy take."""
         return WORKSPACE * (sum(self.n_slots) * 8 + self.n_infosets * 12)
+
+    @property
+    def making_bytes(self) -> float:
+        """The same while they are made, with what they are made from."""
+        return WORKSPACE * (sum(self.n_slots) * 26 + self.n_infosets * 22)
 
     def blocks(self, player: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
         """Yields a player's nodes, where their slots are among the player's, and how many boards,

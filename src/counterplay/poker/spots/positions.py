@@ -5,50 +5,76 @@ it does from there on, the *blueprint*. `resolve` solves the spot again, in thre
 
 - *unsafe*: an equilibrium of the spot, which assumes that the other player comes with the
   blueprint's range;
-- *safe*: the CFR-D gadget (Burch, Johanson & Bowling 2014) for each player: before the spot begins,
-  the other player may take, with each holding, what a best response to the blueprint gets with it
-  there. So no holding gets more from the new strategy than from the blueprint.
-- *max-margin* (Moravcik et al. 2016): the other player chooses a holding, and is paid what it gets
-  above that. So every holding gets less by as large a margin as the worst of them allows.
+- *safe* and *max-margin*: by the gadget games of `gadgets.py` for each player. No holding of the
+  other player gets more from the new strategy than from the blueprint; with max-margin every
+  holding gets less by as large a margin as the worst of them allows.
 
 Two numbers tell them apart. `exploitability` is that in the spot, between the blueprint's ranges.
 `leak` is what the other player can gain in the whole game by coming with another range: the sum
 over its holdings of what a best response gets above what it gets from the blueprint, per hand that
 is dealt on this board and played to this position by the player who is resolved. It is zero for the
-blueprint itself. Deviations: the gadget's alternative values are exact best responses in the spot
-without abstraction.
+blueprint itself.
+
+On the flop a number for every holding on every river would take a hundred times the memory of a
+usual machine. There the blueprint is its own table, with the buckets of each board as rows, and the
+new strategies have rows by strength on the river (`rows.py`), in single precision; suits that board
+and ranges do not tell apart are treated alike. Both numbers are exact as on later streets: best
+responses, of every holding on every board, to these strategies.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from counterplay.core.base import memory
-from counterplay.core.base.errors import BadParameter, BadStrategy, positive, shown, whole_number
-from counterplay.core.evaluation.exact import exploitability
+from counterplay.core.base.errors import (
+    BadParameter,
+    BadStrategy,
+    one_of,
+    positive,
+    shown,
+    whole_number,
+)
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.parallel.processes import cores
-from counterplay.core.solvers.cfr_kernels import DISCOUNTED, IterationWeights, iteration_weights
-from counterplay.core.solvers.run import solve
+from counterplay.core.parallel.full_width import ComputeOptions
+from counterplay.core.solvers.cfr_kernels import DISCOUNTED
+from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, row_of
 from counterplay.poker.betting.betting import STREETS as ROUNDS
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.holdem.table import Table, code_counts, strategy_table
 from counterplay.poker.spots.betting import DECISION, ONWARD
-from counterplay.poker.spots.cards import pair_weights, parse_board
-from counterplay.poker.spots.engine import SpotTraversal, new_tables
+from counterplay.poker.spots.cards import parse_board
+from counterplay.poker.spots.columns import BASE
+from counterplay.poker.spots.engine import SpotRegrets
+from counterplay.poker.spots.gadgets import ENTRIES, Gadget
 from counterplay.poker.spots.game import spot
-from counterplay.poker.spots.kernels import BEST, LEARN, Tables
-from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.layout import Rows, SpotLayout
+from counterplay.poker.spots.parts import (
+    Part,
+    PositionStrategy,
+    part_of,
+    position_strategy,
+    spot_exploitability,
+)
+from counterplay.poker.spots.rows import shared_rows, strength_rows
 from counterplay.poker.vector.chance import DealtBoard
 from counterplay.poker.vector.learner_tables import BucketRows
+from counterplay.poker.vector.suit_permutations import check_suits
 
-DEFAULT_ITERATIONS = 500
-DEFAULT_PERCENT = 0.1
+#: By default: iterations of each gadget game and percent of the pot, and on the flop.
+DEFAULTS, ON_FLOP = (500, 0.1), (150, 1.0)
+MOST_ITERATIONS = 100_000
+FIRST, MORE = 20, 1.25  # iterations before measuring, and before measuring again
+UNSAFE, BLUEPRINT = "unsafe", "blueprint"
+KINDS = (UNSAFE, *ENTRIES)
 LATER = "take a position of a later street"
 
 
@@ -58,8 +84,9 @@ class HoldemPosition:
 
     game: Game  # the spot; its player 1 is the player who acts first after the flop
     betting: str
-    blueprint: Strategy = field(repr=False)  # what the strategy does in the spot
+    blueprint: Strategy | PositionStrategy = field(repr=False)  # what the strategy does in the spot
     reached: tuple[float, float]  # the largest probability of a holding to come here, by player
+    by_rows: bool = False  # whether new strategies have rows by strength on the river
 
 
 @dataclass(frozen=True)
@@ -67,9 +94,11 @@ class Resolved:
     """A position solved again. Small bets per hand."""
 
     position: HoldemPosition
-    strategies: dict[str, Strategy] = field(repr=False)  # blueprint, unsafe, safe, max-margin
+    #: blueprint, unsafe, safe, max-margin
+    strategies: dict[str, Strategy | PositionStrategy] = field(repr=False)
     exploitability: dict[str, float]  # in the spot, between the blueprint's ranges
     leak: dict[str, tuple[float, float]]  # of each player's strategy, in the whole game
+    iterations: dict[str, int]  # of each solution, in gadget games for each player
 
 
 def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
@@ -91,41 +120,122 @@ def hold_position(strategy: Any, betting: str, board: str) -> HoldemPosition:
     if len(caps) > 1:
         raise BadParameter("betting: a spot has the same number of bets on every street")
     sizes = {ROUNDS[k]: rules.betting.bets[k] for k in range(state.round, 4)}
+    by_rows = state.round == 1
+    alike = by_rows and _suits_alike(codes.table.cards)
     game = spot(
         board, sum(state.paid), ranges=tuple(w / m for w, m in zip(reach, most, strict=True)),
-        bets=sizes, limit=True, cap=caps.pop(), symmetric=False,
+        bets=sizes, limit=True, cap=caps.pop(), symmetric=alike,
     )  # fmt: skip
-    memory.require(game.rules.layout.bytes_needed("double"), "solving this position again", LATER)
-    blueprint = _blueprint(game, tree, codes, node)
-    return HoldemPosition(game, betting, blueprint, (most[0], most[1]))
+    layout: SpotLayout = game.rules.layout
+    if not by_rows:
+        memory.require(layout.bytes_needed("double"), "solving this position again", LATER)
+    parts = [_blueprint(layout, player, tree, codes, node, by_rows) for player in (0, 1)]
+    blueprint = position_strategy(game, *parts)
+    return HoldemPosition(game, betting, blueprint, (most[0], most[1]), by_rows)
 
 
 def resolve(
     position: HoldemPosition,
     *,
-    iterations: int = DEFAULT_ITERATIONS,
-    percent: float = DEFAULT_PERCENT,
+    iterations: int | None = None,
+    percent: float | None = None,
+    kinds: Sequence[str] = KINDS,
+    progress: Callable[[float, str], None] = lambda share, what: None,
 ) -> Resolved:
-    """A position solved again, unsafe to an exploitability of `percent` of the pot and otherwise in
-    `iterations` of each gadget game, with the exploitability and the leak of each strategy."""
+    """A position solved again, unsafe to an exploitability of `percent` of the pot (0.1, on the
+    flop 1) and otherwise in `iterations` (500, on the flop 150) of each gadget game, with the
+    exploitability and the leak of each strategy. `kinds`: those of them that are wanted. Ctrl-C
+    returns those that are done, if any."""
     if not isinstance(position, HoldemPosition):
         raise BadParameter(f"position: one of cp.hold_position, not {shown(position)}")
-    whole_number(iterations, 1, None, "iterations")
-    game, blueprint = position.game, position.blueprint
-    target = positive(percent, "percent") / 100 * game.rules.pot
-    unsafe = solve(game, "dcfr", target=target, iterations=100_000, threads="auto").strategy
-    gadgets = [_Gadget(position, player) for player in (0, 1)]
-    strategies = {"blueprint": blueprint, "unsafe": unsafe}
-    for name, entry in ENTRIES.items():
-        strategies[name] = blueprint
-        for gadget in gadgets:
-            strategies[name] = gadget.solve(strategies[name], iterations, entry)
-    return Resolved(
-        position,
-        strategies,
-        {name: exploitability(game, one) for name, one in strategies.items()},
-        {name: (gadgets[0].leak(one), gadgets[1].leak(one)) for name, one in strategies.items()},
-    )
+    usual = ON_FLOP if position.by_rows else DEFAULTS
+    most = whole_number(usual[0] if iterations is None else iterations, 1, None, "iterations")
+    share = positive(usual[1] if percent is None else percent, "percent") / 100
+    for kind in kinds:
+        one_of(kind, KINDS, "kinds")
+    rules = position.game.rules
+    if position.by_rows:
+        memory.require(_bytes_by_rows(rules.layout), "solving this position again", LATER)
+    old = [part_of(position.blueprint, player) for player in (0, 1)]
+    gadgets = [Gadget(rules, player, old[player], position.reached[player]) for player in (0, 1)]
+    strategies: dict[str, Strategy | PositionStrategy] = {}
+    exploitability: dict[str, float] = {}
+    leak: dict[str, tuple[float, float]] = {}
+    used: dict[str, int] = {}
+
+    def add(kind: str, strategy: Strategy | PositionStrategy) -> None:
+        one, two = (gadget.leak(part_of(strategy, gadget.player)) for gadget in gadgets)
+        exploitability[kind], leak[kind] = spot_exploitability(strategy), (one, two)
+        strategies[kind] = strategy
+
+    add(BLUEPRINT, position.blueprint)
+    wanted = [kind for kind in KINDS if kind in kinds]
+    for done, kind in enumerate(wanted):
+        tell = partial(_tell, progress, done, len(wanted))
+        try:
+            if kind == UNSAFE:
+                solved, used[kind] = _unsafe(position, share, tell)
+            else:
+                used[kind] = most
+                parts = _gadget_parts(gadgets, kind, most, position.by_rows, tell)
+                solved = position_strategy(position.game, *parts)
+            add(kind, solved)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            break
+    return Resolved(position, strategies, exploitability, leak, used)
+
+
+def _tell(
+    progress: Callable[[float, str], None], done: int, many: int, share: float, what: str
+) -> None:
+    """Reports the share of one of the strategies."""
+    progress((done + share) / many, what)
+
+
+def _unsafe(
+    position: HoldemPosition, share: float, tell: Callable[[float, str], None]
+) -> tuple[Strategy | PositionStrategy, int]:
+    """An equilibrium of the spot, to an exploitability of a share of the pot, and the iterations
+    that it took."""
+    rules, rows = position.game.rules, list[Rows | None]([None, None])
+    layout: SpotLayout = rules.layout
+    if position.by_rows:
+        rows = [strength_rows(side) for side in layout.sides]
+        layout = layout.with_rows(*rows)
+    compute = ComputeOptions("auto", precision="single" if position.by_rows else "double")
+    engine, done, left = SpotRegrets(layout, DISCOUNTED, compute), 0, math.inf
+    while done < MOST_ITERATIONS and left > share:
+        after = max(done + 1, int(done * MORE)) if done else FIRST
+        engine.run(done, after - done)
+        done, left = after, engine.exploitability() / rules.pot
+        tell(min(1.0, share / max(left, 1e-12)), f"unsafe: {100 * left:.3g}% of the pot")
+    sums = engine.arrays()
+    parts = [Part(sums[f"strategy_sum{k + 1}"], rows[k]) for k in (0, 1)]
+    return position_strategy(position.game, *parts), done
+
+
+def _gadget_parts(
+    gadgets: list[Gadget], kind: str, most: int, by_rows: bool, tell: Callable[[float, str], None]
+) -> list[Part]:
+    """Both players' parts, each of its gadget game."""
+    parts = []
+    for gadget in gadgets:
+        what = f"{kind}: player {gadget.player + 1}"
+
+        def at(part: float, gadget: Gadget = gadget, what: str = what) -> None:
+            tell((gadget.player + part) / 2, what)
+
+        parts.append(gadget.solve(most, ENTRIES[kind], by_rows, at))
+    return parts
+
+
+def _bytes_by_rows(layout: SpotLayout) -> float:
+    """About the memory that solving by rows takes: of both players the regrets, the averages and
+    those of two other strategies."""
+    one, two = (strength_rows(side) for side in layout.sides)
+    return 2 * layout.with_rows(one, two).bytes_needed("single")
 
 
 def _start(tree: Any, betting: str, cards: list[int]) -> tuple[int, Any]:
@@ -143,17 +253,35 @@ def _start(tree: Any, betting: str, cards: list[int]) -> tuple[int, Any]:
     return node, state
 
 
+def _suits_alike(buckets: Cards) -> bool:
+    """Whether suits that board and ranges do not tell apart have the same buckets."""
+    try:
+        check_suits(buckets)
+    except BadParameter:
+        return False
+    return True
+
+
 class _Codes:
     """The rows of a table for all holdings on a board."""
 
     def __init__(self, table: Table, tree: Any) -> None:
-        self.table = table
-        self._rows = BucketRows(table.cards, code_counts(table, tree), table.carry)
+        self.table, self._counts = table, code_counts(table, tree)
+        self._rows = BucketRows(table.cards, self._counts, table.carry)
 
-    def shares(self, node: int, street: int, board: tuple[int, ...]) -> np.ndarray:
-        """float64[1326, 3]: the probabilities of fold, call and raise at a node of a street."""
+    def count(self, street: int) -> int:
+        """The number of codes on a street."""
+        return self._counts[street]
+
+    def on(self, street: int, board: Iterable[int]) -> np.ndarray:
+        """int64[1326]: the code of each holding on a board."""
         codes = np.zeros(N_HOLDINGS, dtype=np.int64)
-        self._rows.fill(street, DealtBoard(board, -1, np.zeros(1, dtype=np.int64)), codes)
+        dealt = DealtBoard(tuple(map(int, board)), -1, np.zeros(1, dtype=np.int64))
+        self._rows.fill(street, dealt, codes)
+        return codes
+
+    def shares(self, node: int, codes: np.ndarray) -> np.ndarray:
+        """float64[codes, 3]: the probabilities of fold, call and raise at a node."""
         shares: np.ndarray = self.table.policy[row_of(self.table.first_row, node, codes)]
         return shares
 
@@ -165,31 +293,37 @@ def _ranges(tree: Any, codes: _Codes, node: int, cards: list[int]) -> list[np.nd
         above = int(tree.parent[node])
         state = tree.states[above]
         action = ACTIONS.index(tree.actions[above][node - int(tree.nodes.first_child[above])])
-        dealt = tuple(cards[: state.on_board])
-        reach[state.player()] *= codes.shares(above, state.round, dealt)[:, action]
+        held = codes.on(state.round, cards[: state.on_board])
+        reach[state.player()] *= codes.shares(above, held)[:, action]
         node = above
     return reach
 
 
-def _blueprint(game: Game, tree: Any, codes: _Codes, start: int) -> Strategy:
+def _blueprint(
+    layout: SpotLayout, player: int, tree: Any, codes: _Codes, start: int, by_rows: bool
+) -> Part:
     """What a table does in a spot that begins at a node of its tree."""
-    layout: SpotLayout = game.rules.layout
-    in_tree = _matched(layout, tree, start)
-    slots = np.zeros(sum(layout.n_slots))
-    for player in (0, 1):
-        own, side = slots[layout.n_slots[0] * player :], layout.sides[player]
-        for k, where, (boards, actions, many) in layout.blocks(player):
-            node = in_tree[k]
-            state, first = tree.states[node], int(layout.boards.first[layout.tree.street[k]])
-            columns = [ACTIONS.index(action) for action in tree.actions[node]]
-            rows = own[where].reshape(boards, many, actions)
-            for b in range(boards):
-                dealt = layout.boards.dealt[first + b][: state.on_board].tolist()
-                shares = codes.shares(node, state.round, tuple(dealt))[side.holding][:, columns]
-                blocked = np.isin(side.kernel.cards[:, :2], dealt).any(axis=1)
-                shares[blocked] = 1.0
-                rows[b] = shares / shares.sum(axis=1, keepdims=True)
-    return Strategy(game, slots)
+    in_tree, side, rows = _matched(layout, tree, start), layout.sides[player], None
+    if by_rows:
+        rows = shared_rows(layout, player, partial(codes.on, 3), codes.count(3))
+        layout = layout.with_rows(*((rows, None) if player == 0 else (None, rows)))
+    table = np.zeros(layout.n_slots[player])
+    for k in layout.decisions(player):
+        node, first = in_tree[k], int(layout.boards.first[layout.tree.street[k]])
+        state, low = tree.states[node], int(layout.form.nodes[k, BASE])
+        columns = [ACTIONS.index(action) for action in tree.actions[node]]
+        for b in range(1 if layout.by_row(player, k) else int(layout.n_boards[k])):
+            dealt = layout.boards.dealt[first + b][: state.on_board]
+            if layout.by_row(player, k):
+                shares = codes.shares(node, np.arange(codes.count(state.round)))
+            else:
+                shares = codes.shares(node, codes.on(state.round, dealt)[side.holding])
+                shares[np.isin(side.kernel.cards[:, :2], dealt).any(axis=1)] = 1.0
+            shares = shares[:, columns]
+            shares = (shares / shares.sum(axis=1, keepdims=True)).T.ravel()
+            table[low : low + len(shares)] = shares
+            low += len(shares)
+    return Part(table, rows)
 
 
 def _matched(layout: SpotLayout, tree: Any, start: int) -> dict[int, int]:
@@ -207,105 +341,3 @@ def _matched(layout: SpotLayout, tree: Any, start: int) -> dict[int, int]:
                 action = {"fold": FOLD, "check": CALL, "call": CALL}.get(word, RAISE)
                 waiting.append((int(layout.tree.first_child[k]) + a, tree.moves[node][action]))
     return found
-
-
-class _MayLeave:
-    """CFR-D: with each holding the other player enters the spot, or takes its alternative."""
-
-    def __init__(self, alternative: np.ndarray, met: np.ndarray) -> None:
-        self._alternative = alternative
-        self._regret = np.zeros((2, len(alternative)))  # of entering, and of the alternative
-        self.reach = np.full(len(alternative), 0.5)
-
-    def update(self, played: np.ndarray, weights: IterationWeights) -> None:
-        """Sets the probability to enter, from the values of playing the spot."""
-        value = self.reach * played + (1.0 - self.reach) * self._alternative
-        self._regret += np.stack([played, self._alternative]) - value
-        self._regret *= np.where(self._regret > 0, weights.positive, weights.negative)
-        self.reach = _matched_regrets(self._regret)[0]
-
-
-class _ChoosesHolding:
-    """Max-margin: the other player chooses one holding, and gets what it gains there above its
-    alternative, by hand that it meets."""
-
-    def __init__(self, alternative: np.ndarray, met: np.ndarray) -> None:
-        self._live, self._regret = met > 0, np.zeros((int((met > 0).sum()), 1))
-        self._alternative, self._met = alternative[self._live], met[self._live]
-        self.reach = np.zeros(len(met))
-        self._set_reach()
-
-    def _set_reach(self) -> None:
-        self._share = _matched_regrets(self._regret)[:, 0]
-        self.reach[self._live] = self._share / self._met
-
-    def update(self, played: np.ndarray, weights: IterationWeights) -> None:
-        """Sets the probability of each holding, from the values of playing the spot."""
-        gain = (played[self._live] - self._alternative) / self._met
-        self._regret[:, 0] += gain - self._share @ gain
-        self._regret *= np.where(self._regret > 0, weights.positive, weights.negative)
-        self._set_reach()
-
-
-ENTRIES: dict[str, Any] = {"safe": _MayLeave, "max-margin": _ChoosesHolding}
-
-
-def _matched_regrets(regret: np.ndarray) -> np.ndarray:
-    """[actions, holdings]: regret matching."""
-    share = np.maximum(regret, 0.0)
-    total = share.sum(axis=0)
-    return np.where(total > 0, share / np.where(total > 0, total, 1.0), 1.0 / len(share))
-
-
-class _Gadget:
-    """The gadget games that resolve one player, in which the other holds anything."""
-
-    def __init__(self, position: HoldemPosition, player: int) -> None:
-        rules = position.game.rules
-        self.player, self._game, self._spot = player, position.game, rules.layout
-        weights = [np.ones(N_HOLDINGS), np.ones(N_HOLDINGS)]
-        weights[player] = rules.weights[player]
-        one, two = weights
-        self._layout = SpotLayout(rules.betting, rules.board, (one, two), symmetric=False)
-        memory.require(self._layout.bytes_needed("double"), "solving this position again", LATER)
-        self._traversal = SpotTraversal(self._layout, "double", cores())
-        every = len(self._layout.sides[1 - player].holding)
-        pairs = every * (every + 1 - 2 * (52 - len(rules.board)) + 2)
-        #: From counterfactual values to payoffs per hand dealt on this board.
-        self._scale = position.reached[player] / pairs
-        self._alternative = self._best_values(position.blueprint)
-
-    def _best_values(self, strategy: Strategy) -> np.ndarray:
-        """[holdings]: what a best response gets with each holding of the other player."""
-        tables = self._tables()
-        own = self._spot.table(self.player, strategy.probabilities, np.float64)
-        tables[self.player] = tables[self.player]._replace(source=own)
-        values = self._traversal.run(1 - self.player, (tables[0], tables[1]), BEST)
-        return values.copy()
-
-    def _tables(self) -> list[Tables]:
-        return [new_tables(self._layout, player, np.float64) for player in (0, 1)]
-
-    def leak(self, strategy: Strategy) -> float:
-        """What the other player can gain by its range, against this one."""
-        above = np.maximum(self._best_values(strategy) - self._alternative, 0.0)
-        return float(above.sum()) * self._scale
-
-    def solve(self, strategy: Strategy, iterations: int, entry: Any) -> Strategy:
-        """Returns `strategy` with the player's part replaced by that of a gadget game; `entry`: how
-        the other player comes to the spot."""
-        one, two = self._tables()
-        met = pair_weights(self._layout.sides[1 - self.player], self._layout.sides[self.player])
-        entered = entry(self._alternative, met)
-        for t in range(1, iterations + 1):
-            weights = iteration_weights(DISCOUNTED, t)
-            self._traversal.set_weights(*weights)
-            self._traversal.run(self.player, (one, two), LEARN, reach=entered.reach)
-            entered.update(self._traversal.run(1 - self.player, (one, two), LEARN), weights)
-        sums = (one, two)[self.player].strategy_sum
-        new = self._layout.slots(one.strategy_sum, two.strategy_sum)
-        low = self._layout.n_slots[0] * self.player
-        slots = strategy.probabilities.copy()
-        mine = self._game.slots(self.player)
-        slots[mine] = new[low : low + len(sums)]
-        return Strategy.from_weights(self._game, slots)

@@ -40,6 +40,10 @@ class KernelSide(NamedTuple):
     #: int16[r, 2, n + 1]: holdings on a board, weakest first, and the rank of their strength among
     #: both players'; those that share a card with the board come last, and their number at the end.
     ranked: np.ndarray
+    #: int16[r, n]: the row of each holding in tables of the river, and int64[r, 2]: the first row
+    #: of each board and their number. Empty where every holding has a row on every board.
+    row: np.ndarray = np.zeros((0, 0), dtype=np.int16)
+    span: np.ndarray = np.zeros((0, 2), dtype=np.int64)
 
 
 class Sums(NamedTuple):

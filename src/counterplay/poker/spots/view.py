@@ -18,6 +18,7 @@ from counterplay.poker.holdem.grid import cells_html, draw_cells
 from counterplay.poker.spots.cards import board_text
 from counterplay.poker.spots.columns import BASE, NEXT_CARD, SUITS
 from counterplay.poker.spots.layout import SpotLayout
+from counterplay.poker.spots.parts import PositionStrategy
 from counterplay.poker.spots.ranges import class_text, holding_text
 
 START = "start"
@@ -104,7 +105,7 @@ def spot_view(strategy: Any, history: str = START, board: str = "") -> SpotView:
     """What a strategy of a spot does after `history`, such as "check-bet 10/check"; actions of a
     street are joined by -, streets by /. `board`: the whole board on a later street."""
     strategy = getattr(strategy, "strategy", strategy)
-    if not isinstance(strategy, Strategy) or not strategy.game.can("spots"):
+    if not isinstance(strategy, Strategy | PositionStrategy) or not strategy.game.can("spots"):
         raise BadStrategy(f"a view is of a strategy of a spot, not {shown(strategy)}")
     rules = strategy.game.rules
     layout: SpotLayout = rules.layout
@@ -165,7 +166,11 @@ def dealt_after(rules: Any, street: int, board: str) -> list[int]:
 
 
 def node_reach(
-    layout: SpotLayout, strategy: Strategy, node: int, player: int, dealt: list[int]
+    layout: SpotLayout,
+    strategy: Strategy | PositionStrategy,
+    node: int,
+    player: int,
+    dealt: list[int],
 ) -> np.ndarray:
     """float64[holdings]: a player's weights times the probabilities of its own actions before a
     node; 0 for holdings with a card of the board."""
@@ -177,13 +182,18 @@ def node_reach(
     return reach
 
 
-def policy_at(layout: SpotLayout, strategy: Strategy, node: int, dealt: list[int]) -> np.ndarray:
+def policy_at(
+    layout: SpotLayout, strategy: Strategy | PositionStrategy, node: int, dealt: list[int]
+) -> np.ndarray:
     """float64[holdings, actions]: the probabilities at a node, after those of the cards `dealt`
     that lie there."""
     player, street = int(layout.tree.player[node]), int(layout.tree.street[node])
     board, image = seen_as(layout, player, dealt[:street])
     count, many = int(layout.tree.n_actions[node]), len(image)
     local = board - int(layout.boards.first[street])
+    if isinstance(strategy, PositionStrategy):
+        at_board: np.ndarray = strategy.probabilities_at(node, local)[image]
+        return at_board
     low = layout.n_slots[0] * player + int(layout.form.nodes[node, BASE]) + local * many * count
     rows: np.ndarray = strategy.probabilities[low : low + many * count].reshape(many, count)
     seen: np.ndarray = rows[image]
