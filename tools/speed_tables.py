@@ -95,7 +95,32 @@ def positions_table() -> str:
     return table(header, lines)
 
 
+def spots_table() -> str:
+    """Seconds to an exploitability of a spot."""
+    entries = number_tables.rows("../benchmarks/spots.csv")
+    by = {
+        "two cores": ("cpu", "2"),
+        "16 processors of another machine": ("cpu", "16"),
+        "an H200": ("cuda", ""),
+    }
+    lines = []
+    for spot in ("river", "turn", "flop"):
+        here = [row for row in entries if row["spot"] == spot]
+        cells = [
+            " / ".join(
+                f"{float(row['seconds']):.2f}"
+                for row in here
+                if (row["backend"], row["threads"]) == who and row["target"] in ("0.5", "0.1")
+            )
+            for who in by.values()
+        ]
+        about = here[0]
+        lines.append([f"{spot} `{about['board']}`", f"{int(about['slots']):,}", *cells])
+    return table(["seconds to 0.5% / 0.1% of the pot", "slots", *by], lines)
+
+
 SPEED = {
+    "spots": spots_table,
     "speed": speed_table,
     "speed-holdem": holdem_speed_table,
     "found": found_table,
