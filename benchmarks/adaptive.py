@@ -29,7 +29,8 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
 from counterplay.core.responses.safe import SafePlayer
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import GAME, Portfolio, portfolio
+from counterplay.poker.adaptive.portfolio import GAME, portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment

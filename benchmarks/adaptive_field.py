@@ -26,7 +26,8 @@ from benchmarks.measure import write_rows
 from counterplay.core.forms.registry import load
 from counterplay.poker.adaptive.field import TILTS, TYPES, TiltingBot, TypeBot
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import GAME, Portfolio, portfolio
+from counterplay.poker.adaptive.portfolio import GAME, portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.holdem.bucket_pairs import matchups
 from counterplay.poker.match.deals import session_deals

@@ -41,7 +41,7 @@ from counterplay.core.match.play import play_match
 from counterplay.poker.adaptive.bandit import ArmStatistics, OffPolicyEstimator, combined_gain
 from counterplay.poker.adaptive.field import type_strategy
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import Portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.adaptive.tracker import OpponentTracker
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending, View

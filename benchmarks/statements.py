@@ -39,7 +39,8 @@ from counterplay.core.responses.respond import respond
 from counterplay.poker.adaptive.belief import N_SPOTS, OPENING, spot_of
 from counterplay.poker.adaptive.field import STRENGTHS, TYPES, Shift, type_strategy
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import GAME, Portfolio, equilibrium_of
+from counterplay.poker.adaptive.portfolio import GAME, equilibrium_of
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.adaptive.tracker import OpponentTracker
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot

@@ -37,13 +37,8 @@ from counterplay.core.responses.compute import (
 )
 from counterplay.core.solvers.limits import Limits
 from counterplay.core.solvers.run import solve
-from counterplay.poker.adaptive.portfolio import (
-    GAME,
-    MOST_MEMBERS,
-    Portfolio,
-    PortfolioMember,
-    portfolio,
-)
+from counterplay.poker.adaptive.portfolio import GAME, MOST_MEMBERS, portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio, PortfolioMember
 from counterplay.poker.adaptive.shipped_members import (
     EQUILIBRIUM,
     FOLDER,

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from counterplay.poker.adaptive.play import play_adaptive as play_adaptive
     from counterplay.poker.adaptive.player import Adaptive as Adaptive
     from counterplay.poker.adaptive.player import AdaptiveStanding as AdaptiveStanding
-    from counterplay.poker.adaptive.portfolio import Portfolio as Portfolio
     from counterplay.poker.adaptive.portfolio import portfolio as portfolio
+    from counterplay.poker.adaptive.portfolio_members import Portfolio as Portfolio
     from counterplay.poker.bots.bot import Bot as Bot
     from counterplay.poker.bots.bot import Ending as Ending
     from counterplay.poker.bots.bot import View as View
@@ -116,7 +116,7 @@ _WHERE = {
     "deal_acpc": "poker.acpc.server",
     "play_acpc": "poker.acpc.client",
     "acpc_seat": "poker.acpc.server",
-    "Portfolio": "poker.adaptive.portfolio",
+    "Portfolio": "poker.adaptive.portfolio_members",
     "AdaptiveStanding": "poker.adaptive.player",
     "play_adaptive": "poker.adaptive.play",
     "play_match": "core.match.play",

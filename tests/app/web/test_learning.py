@@ -21,7 +21,7 @@ from counterplay.app.web.play.tables import TableStore
 from counterplay.app.web.strategies import HoldemOpponents
 from counterplay.poker.adaptive.belief import WIDE
 from counterplay.poker.adaptive.player import Adaptive
-from counterplay.poker.adaptive.portfolio import Portfolio, PortfolioMember
+from counterplay.poker.adaptive.portfolio_members import Portfolio, PortfolioMember
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.histories.phh import read_phh
 

@@ -49,7 +49,7 @@ def small_portfolio() -> cp.Portfolio:
         ).strategy
         for model in models.values()
     ]
-    from counterplay.poker.adaptive.portfolio import PortfolioMember
+    from counterplay.poker.adaptive.portfolio_members import PortfolioMember
 
     return cp.Portfolio(
         game,

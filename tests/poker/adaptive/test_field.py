@@ -21,7 +21,7 @@ from counterplay.poker.adaptive.field import (
     type_name,
     type_strategy,
 )
-from counterplay.poker.adaptive.portfolio import PortfolioMember, PortfolioPlayer
+from counterplay.poker.adaptive.portfolio_members import PortfolioMember, PortfolioPlayer
 from counterplay.poker.adaptive.posterior import (
     EQUILIBRIUM_SHARE,
     POWER,

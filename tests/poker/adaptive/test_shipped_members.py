@@ -12,13 +12,8 @@ from support.arena import holdem, strategy
 import counterplay as cp
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.poker.adaptive.field import STRENGTHS, TYPES, type_name
-from counterplay.poker.adaptive.portfolio import (
-    BOT_MODELS,
-    GAME,
-    MOST_MEMBERS,
-    Portfolio,
-    PortfolioPlayer,
-)
+from counterplay.poker.adaptive.portfolio import BOT_MODELS, GAME, MOST_MEMBERS
+from counterplay.poker.adaptive.portfolio_members import Portfolio, PortfolioPlayer
 from counterplay.poker.adaptive.shipped_members import (
     EQUILIBRIUM,
     FOLDER,

@@ -35,8 +35,9 @@ from counterplay.poker.adaptive.belief import (
     finding_text,
     spot_beliefs,
 )
-from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
+from counterplay.poker.adaptive.portfolio import GAME, MODELS
 from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.adaptive.response import ResponseLearner
 from counterplay.poker.adaptive.tracker import (
     OPPONENT,

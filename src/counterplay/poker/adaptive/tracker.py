@@ -46,7 +46,7 @@ from counterplay.poker.adaptive.belief import (
     gain_text,
     spot_of,
 )
-from counterplay.poker.adaptive.portfolio import Portfolio
+from counterplay.poker.adaptive.portfolio_members import Portfolio
 from counterplay.poker.adaptive.posterior import OpponentPosterior, unexplained_deviation
 from counterplay.poker.adaptive.response import ResponseLearner
 from counterplay.poker.betting.betting import ACTIONS
