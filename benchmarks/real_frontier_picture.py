@@ -7,13 +7,15 @@ published.
 Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real) and
 published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
 fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
-every board counts. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
+every board counts; a response that a mixture of two others beats, since it was trained for seconds
+only, is no point of the frontier. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
 FOLDER` and `python tools/make_results.py SCALE FOLDER`.
 """
 
 from __future__ import annotations
 
 import csv
+from itertools import product
 from pathlib import Path
 
 from benchmarks.measure import write_rows
@@ -66,7 +68,16 @@ def _real(model: str) -> list[CommittedPoint]:
             point = _point(REAL, model, row)
             if point.p not in found or point.error <= found[point.p].error:
                 found[point.p] = point
-    return [found[p] for p in sorted(found, key=float)]
+    every = [found[p] for p in sorted(found, key=float)]
+    return [one for one in every if not any(_beaten(one, *two) for two in product(every, every))]
+
+
+def _beaten(one: CommittedPoint, low: CommittedPoint, high: CommittedPoint) -> bool:
+    """Whether a mixture of two responses with the same risk, or the first alone, wins more."""
+    if low.risk >= one.risk or high.risk <= one.risk:
+        return low.risk < one.risk and low.won >= one.won
+    share = (one.risk - low.risk) / (high.risk - low.risk)
+    return (1 - share) * low.won + share * high.won > one.won
 
 
 def _point(adversary: str, model: str, row: dict[str, str]) -> CommittedPoint:

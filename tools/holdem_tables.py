@@ -136,9 +136,10 @@ def real_frontier_table() -> str:
         risk, error = (float(row[name]) for name in ("risk_mb_per_game", "risk_error"))
         measured = f"{risk:.1f}, exact" if row["flops"] == "all" else f"{risk:.0f} ± {error:.0f}"
         won = f"{float(row['won_sb']):+.3f}"
-        lines.append([model, f"{float(p):g}", won, _won_from_bot(row), measured])
+        seconds = f"{float(row['seconds']):.0f}"
+        lines.append([model, f"{float(p):g}", seconds, won, _won_from_bot(row), measured])
     wins = ["wins from the model, sb/h", "from the bot itself", "and risks, mb/g"]
-    return table(["model of", "p", *wins], lines)
+    return table(["model of", "p", "trained, s", *wins], lines)
 
 
 TILTED = {
