@@ -8,8 +8,8 @@ Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_fro
 published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
 fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
 every board counts; a response that a mixture of two others beats, since it was trained for seconds
-only, is no point of the frontier. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
-FOLDER` and `python tools/make_results.py SCALE FOLDER`.
+only, is no point of the frontier. After it, for each scale: `counterplay reproduce fig6-holdem
+--scale SCALE --out FOLDER` and `python tools/make_results.py SCALE FOLDER`.
 """
 
 from __future__ import annotations
