@@ -214,7 +214,7 @@ def test_flops_by_workers(here: Cluster) -> None:
     assert boards._can_be_sent(game, asked[0])
     light = [boards._with_cards(one, None) for one in asked]
     again = boards._prepare_remotely((game, light))[0]
-    direct = boards._prepare(game, asked[0])
+    direct = boards._prepare(game, asked)[0]
     assert again.query.against.cards is direct.query.against.cards
     sent = here.spread(_starts, [0], (game, light), boards._prepare_remotely)
     assert np.array_equal(next(iter(sent)), direct.opponent.path[0])
