@@ -141,9 +141,7 @@ def test_certified_players_and_their_mixture(
         replace(safe, name="always-raise", exploitability=0.8, mb_per_game=400.0),
         replace(safe, name="always-fold", exploitability=0.6, mb_per_game=300.0),
     ]
-    monkeypatch.setattr(
-        "counterplay.app.web.frontiers.certified_strategies", lambda: tuple(players)
-    )
+    monkeypatch.setattr("counterplay.app.web.frontiers.strategies", lambda: tuple(players))
     monkeypatch.setattr("counterplay.app.web.frontiers.HANDS", 20_000)
     cp.Strategy.random("holdem(buckets=10)", 7).save(tmp_path / "random.npz")
     with served_here(tmp_path / "tables", tmp_path / "random.npz") as address:
