@@ -190,25 +190,23 @@ def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Nu
     return won.mean, (won.interval[1] - won.interval[0]) / 2
 
 
-def risks_on_flops(strategies: Sequence[cp.Strategy], flops: int, backend: str) -> list[Numbers]:
-    """The risks of strategies of one game in mb/g, mean of the seats, in one traversal."""
+def risks_of(strategies: Sequence[cp.Strategy], flops: int | None, backend: str) -> list[Numbers]:
+    """The risks of strategies of one game in mb/g, mean of the seats, in one traversal: from flops,
+    or exact."""
+    if not strategies:
+        return []
     asked = [Payoff(seat, strategy) for strategy in strategies for seat in (0, 1)]
-    options = {"backend": backend, "flops": flops, "seed": FLOPS_SEED}
-    found: Any = strategies[0].game.evaluator.payoffs(asked, **options)
+    options = {} if flops is None else {"flops": flops, "seed": FLOPS_SEED}
+    found: Any = strategies[0].game.evaluator.payoffs(asked, backend=backend, **options)
     totals = [found[k] + found[k + 1] for k in range(0, len(found), 2)]
-    return [(MB * float(total), MB * float(total.error)) for total in totals]
+    return [(MB * float(total), MB * getattr(total, "error", 0.0)) for total in totals]
 
 
-def sums_of_seats(all_: Sequence[Trained], risk: bool, backend: str) -> list[float]:
-    """Over every board, in one traversal: what best responses win from each strategy, or what it
-    wins from its model, sb/h, summed over the seats."""
-    asked = []
-    for one in all_:
-        for seat in (0, 1):
-            whom = (one.strategy, None) if risk else (one.model, one.strategy)
-            asked.append(Payoff(seat, *whom))
+def exact_winnings(all_: Sequence[Trained], backend: str) -> list[float]:
+    """What each wins from its model in sb/h, over every board in one traversal."""
+    asked = [Payoff(seat, one.model, one.strategy) for one in all_ for seat in (0, 1)]
     values = all_[0].strategy.game.evaluator.payoffs(asked, backend=backend)
-    return [values[2 * k] + values[2 * k + 1] for k in range(len(all_))]
+    return [(values[k] + values[k + 1]) / 2 for k in range(0, len(values), 2)]
 
 
 class Rows:
@@ -269,17 +267,15 @@ def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
     by_game: dict[str, list[Trained]] = {}
     for one in all_:
         by_game.setdefault(one.strategy.game.name, []).append(one)
-    for alike in by_game.values() if given.flops else ():
+    for alike in by_game.values():
         strategies = [one.strategy for one in alike]
-        risks = risks_on_flops(strategies, given.flops, given.backend)
-        for one, risk in zip(alike, risks, strict=True):
-            one.rows(files).add(one.key(given.flops), risk=risk)
-    for alike in by_game.values() if given.exact else ():
-        for one, total in zip(alike, sums_of_seats(alike, True, given.backend), strict=True):
-            one.rows(files).add(one.key("all"), risk=(MB * total, 0.0))
-        if given.payoff == "exact":
-            for one, total in zip(alike, sums_of_seats(alike, False, given.backend), strict=True):
-                one.rows(files).add(one.key("all"), won=(total / 2, 0.0))
+        for flops in [given.flops] * bool(given.flops) + [None] * given.exact:
+            risks = risks_of(strategies, flops, given.backend)
+            for one, risk in zip(alike, risks, strict=True):
+                one.rows(files).add(one.key(flops or "all"), risk=risk)
+        if given.exact and given.payoff == "exact":
+            for one, won in zip(alike, exact_winnings(alike, given.backend), strict=True):
+                one.rows(files).add(one.key("all"), won=(won, 0.0))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

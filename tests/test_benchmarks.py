@@ -186,21 +186,33 @@ def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.Mo
     asked: list[str] = []
 
     def risks(strategies: list[cp.Strategy], *_: Any) -> list[tuple[float, float]]:
-        asked.append(strategies[0].game.name)
-        return [(100.0, 2.5)]
+        asked.extend(one.game.name for one in strategies)
+        return [(100.0, 2.5)] * len(strategies)
 
-    monkeypatch.setattr(tilted, "risks_on_flops", risks)
+    monkeypatch.setattr(tilted, "risks_of", risks)
     monkeypatch.setattr(tilted, "GAME", "holdem(buckets={})")  # whose tables are there
-    monkeypatch.setattr(tilted, "WRITING", 0.0)
+    work = tmp_path / "work"
     sizes = ["--buckets", "1,2", "--opponent", "1", "--abstract", "0.4,0.7", "--real", ""]
-    common = ["--work", str(tmp_path / "work"), "--training", "0.3,0.1,0.1,0.1", *sizes]
+    common = ["--work", str(work), "--training", "0.3,0.1,0.2,0.1", *sizes]
     common += ["--backend", "cpu", "--hands", "2000", "--out", str(tmp_path)]
-    tilted.main(["tables", *common])
-    tilted.main(["responses", "--seat", "0", *common, "--seconds", "2"])  # waits in vain
-    made = {path.name for path in (tmp_path / "work").iterdir()}
-    assert made == {"equilibrium-1.npz"}
-    tilted.main(["all", *common])
-    assert asked == [f"holdem(buckets={n})" for n in (1, 2, 1, 2, 2)]
+    tilted.main(["train", *common])
+    made = sorted(path.name for path in work.iterdir())
+    assert made == [
+        "abstract-holdem(buckets=2)-0.4.npz", "abstract-holdem(buckets=2)-0.7.npz",
+        "equilibrium-holdem(buckets=1).npz", "equilibrium-holdem(buckets=2).npz",
+        "opponent-holdem(buckets=1).npz",
+    ]  # fmt: skip
+    for name in made[1:3]:
+        (work / name).rename(tmp_path / name)
+    tilted.main(["measure", *common])
+    assert asked == [f"holdem(buckets={n})" for n in (1, 2, 2)]
+    for name in made[1:3]:
+        (tmp_path / name).rename(work / name)
+    before = (work / made[0]).read_bytes()
+    tilted.main(["train", *common])
+    assert (work / made[0]).read_bytes() == before  # nothing again
+    tilted.main(["measure", *common])
+    assert asked[3:] == [f"holdem(buckets={n})" for n in (1, 2)]
     with (tmp_path / "tilted.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["player"], row["p"]) for row in rows] == [

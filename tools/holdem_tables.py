@@ -160,7 +160,7 @@ def tilted_table() -> str:
         won = f"{float(row['won_mb_per_game']):.1f}" if row["won_mb_per_game"] else ""
         if won and float(row["won_error"]) >= 0.1:
             won += f" ± {float(row['won_error']):.1f}"
-        name = f"{TILTED[row['player']]}, {row['buckets']} buckets"
+        name = f"{TILTED[row['player']]}, `{row['game']}`"
         lines.append([name, row["p"], won, _risk(row)])
     return table(["player", "p", "wins from the opponent, mb/g", "and risks, mb/g"], lines)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import write_rows
-from benchmarks.real_frontier import MB, risks_on_flops
+from benchmarks.real_frontier import MB, risks_of
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.registry import load
@@ -140,7 +140,7 @@ def measure(prior: Portfolio, folder: Path, flops: int, backend: str) -> None:
     for p in sorted(ps, reverse=True):
         asked += [(one.name, p, one.strategy) for one in kept(prior, folder, p).members]
     new = [one for one in asked if digest(one[2]) not in rows]
-    risks = risks_on_flops([one[2] for one in new], flops, backend) if new else []
+    risks = risks_of([one[2] for one in new], flops, backend) if new else []
     for (name, p, strategy), (mean, half) in zip(new, risks, strict=True):
         key = digest(strategy)
         rows[key] = (name, f"{p:g}", key, str(flops), f"{mean:.2f}", f"{half:.2f}")

@@ -93,7 +93,7 @@ def test_the_risk_of_what_is_kept_is_measured_once(
         asked.append(len(strategies))
         return [(250.0, 20.0)] * len(strategies)
 
-    monkeypatch.setattr(train_members, "risks_on_flops", risks)
+    monkeypatch.setattr(train_members, "risks_of", risks)
     for _ in range(2):
         train_members.measure(prior(), trained, 48, "cpu")
         assert asked == [3]  # the equilibrium and two members

@@ -35,7 +35,7 @@ from counterplay.poker.vector.holding_classes import (
 )
 from counterplay.poker.vector.public_sampling import DTYPE, other_model, restriction_of
 from counterplay.poker.vector.public_traversal import FollowedRows, Iteration, traverse_board
-from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.public_tree import streets_of, with_tilt
 from counterplay.poker.vector.public_values import InfosetRows, form_counts, new_traversal_workspace
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
@@ -61,10 +61,12 @@ def _form(game: Game, kind: str) -> Any:
     return data_biased_form(game.form, model, 0, trust)
 
 
-def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> SamplingTables:
+def _on_processor(
+    game: Game, form: Any, seed: int, batch: int, n: int, tilt: float
+) -> SamplingTables:
     """The same boards, each traversed with the tables as they were before its batch."""
     own, counts = game.form, game.rules.abstraction.counts
-    streets = streets_of(game.rules.tree, DTYPE)
+    streets = tuple(with_tilt(street, tilt) for street in streets_of(game.rules.tree, DTYPE))
     left = len(own.cards.deck) - 5
     dealer, out = (
         new_dealer(counts, own.cards.deck),
@@ -73,7 +75,7 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Sampl
     rows, other = InfosetRows(own.first_row, own.first), other_model(form)
     model_counts = counts if other is None else form_counts(other.form)
     model_board, most = new_board(model_counts), tuple(map(max, counts, model_counts))
-    work = new_traversal_workspace(streets, most, DTYPE)
+    work = new_traversal_workspace(streets, most, DTYPE, tilt)
     tables = SamplingTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
     scale = 1.0 / ((left - 2) * (left - 3) // 2)
     for t in range(1, n + 1):
@@ -93,11 +95,11 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Sampl
     return tables
 
 
-def _check(game: Game, form: Any, batch: int, n: int, near: float) -> None:
-    problem = Problem(game, form)
-    solver = new_solver(game, "mccfr-public", 5, {"backend": "cuda", "batch": batch}, problem)
+def _check(game: Game, form: Any, batch: int, n: int, near: float, tilt: float = 0.0) -> None:
+    options = {"backend": "cuda", "batch": batch, "tilt": tilt}
+    solver = new_solver(game, "mccfr-public", 5, options, Problem(game, form))
     solver.step(n)
-    wanted = _on_processor(game, form, 5, batch, n)
+    wanted = _on_processor(game, form, 5, batch, n, tilt)
     for name, array in wanted._asdict().items():
         found = solver.tables()[name]
         np.testing.assert_allclose(found, array, atol=near * np.abs(array).max(), err_msg=name)
@@ -113,6 +115,21 @@ def test_a_batch_gives_the_sum_of_its_boards(kind: str, emulated: None) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    ("tilt", "n", "near"),
+    [
+        (0.25, 4, 2e-6),
+        (-1.0, 1, 2e-6),  # then actions tie, and rounding decides
+        pytest.param(30.0, 4, 2e-6, marks=pytest.mark.slow),
+        pytest.param(-0.3, 1, 5e-4, marks=pytest.mark.slow),  # no number of half precision
+    ],
+)
+def test_what_is_won_counts_more(tilt: float, n: int, near: float, emulated: None) -> None:
+    game = walked_game(RIVER_BETS, True)
+    _check(game, _form(game, "other cards"), 3, n, near, tilt)
+
+
+@needs_compiler
 @pytest.mark.slow
 def test_the_same_where_buckets_are_forgotten(emulated: None) -> None:
     game = walked_game(FLOP_BETS, "forgetful")
@@ -121,9 +138,10 @@ def test_the_same_where_buckets_are_forgotten(emulated: None) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-def test_the_same_on_the_full_deck(emulated: None) -> None:
+@pytest.mark.parametrize(("tilt", "near"), [(0.0, 1e-4), (0.25, 3e-4)])  # 45 x 45 x 5/4: rounded
+def test_the_same_on_the_full_deck(tilt: float, near: float, emulated: None) -> None:
     game = cp.load("holdem(buckets=10)")
-    _check(game, game.form, 2, 3, 1e-4)
+    _check(game, game.form, 2, 3, near, tilt)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ __device__ inline float widen(const unsigned short value)
 }
 """
 
-#: Numbers from 0 to 2,048 in half precision, truncated, and as sums of two.
+#: Numbers in half precision: from 0 to 2,048, truncated, and as sums of two; what classes win.
 HALVES = r"""
 __device__ inline half_ halve(const float value)
 {   // a number from 0 to 2,048 in half precision, truncated
@@ -41,12 +41,18 @@ __device__ inline void split(half_* out, const size_t at, const size_t rest, con
     out[at + rest] = halve((value - rough) * 2048.f);
 }
 
-__device__ inline void put_twice(half_* out, const size_t at, const size_t rest, const int number)
-{   // an integer from -2,048 to 2,048, once for each part of `split`
-    const half_ sign = number < 0 ? 0x8000 : 0;
-    const float size = number < 0 ? -number : number;
-    out[at] = sign | halve(size);
-    out[at + rest] = sign | halve(size / 2048.f);
+__device__ inline half_ nearest_half(const float value)
+{   // a number from 0 to 65,504, to the nearest
+    return value < 6.103515625e-5f ? (half_)(value * 16777216.f + 0.5f)
+        : (half_)((__float_as_uint(value) + 0x1000u >> 13) - 0x1c000u);
+}
+
+__device__ inline void put_twice(half_* out, const size_t at, const size_t rest, const float number)
+{   // once for each part of `split`; an integer from -2,048 to 2,048 is exact
+    const half_ sign = number < 0.f ? 0x8000 : 0;
+    const half_ size = nearest_half(fabsf(number));
+    out[at] = sign | size;
+    out[at + rest] = sign | nearest_half(widen(size) / 2048.f);
 }
 """
 
@@ -54,27 +60,29 @@ __device__ inline void put_twice(half_* out, const size_t at, const size_t rest,
 MEETINGS = r"""
 extern "C" __global__ void meetings(const unsigned* __restrict__ words,
     const unsigned short* __restrict__ first, const int n, const int max_classes, const int classes,
-    const int rows, const int single, const int showdown, half_* __restrict__ out)
-{   // holdings of a class that are weaker than a row less those that are stronger (on the last
-    // street), and those that share no card with it. A row is a class or a single holding.
+    const int rows, const int single, const int showdown, const float win, half_* __restrict__ out)
+{   // holdings of a class that are weaker than a row, times what a win counts, less those that are
+    // stronger (on the last street), and those that share no card with it. A row is a class or a
+    // single holding.
     const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
     if (c >= classes) return;
     const unsigned* word = words + (size_t)board * n;
     const unsigned short* begin = first + (size_t)board * max_classes;
     const int from = single ? row : begin[row], to = single ? row + 1 : begin[row + 1];
     const int low = begin[c], high = begin[c + 1];
-    int more = 0, all = 0;
+    int weaker = 0, stronger = 0, all = 0;
     for (int h = from; h < to; ++h) {
         const unsigned own = word[h];
         for (int j = low; j < high; ++j) {
             const unsigned other = word[j];
             const int disjoint = DISJOINT(own, other);
             all += disjoint;
-            more += disjoint * ((GROUP(own) > GROUP(other)) - (GROUP(own) < GROUP(other)));
+            weaker += disjoint * (GROUP(own) > GROUP(other));
+            stronger += disjoint * (GROUP(own) < GROUP(other));
         }
     }
     const size_t at = ((size_t)board * rows + row) * (showdown ? 4 : 2) * classes + c;
-    if (showdown) put_twice(out, at, classes, more);
+    if (showdown) put_twice(out, at, classes, win * weaker - stronger);
     put_twice(out, at + (showdown ? 2 * classes : 0), classes, all);
 }
 """

@@ -46,7 +46,7 @@ BACKENDS = ("cpu", "cuda")
 BATCH = 16  # boards in an iteration on a device: see benchmarks/batches.csv
 NEW_DEVICE: Callable[[], Any] = Device
 DTYPE = np.float32  # of a traversal; the tables are in double precision
-MOST_TILT = 100.0  # single precision has room for it
+MOST_TILT = 30.0  # half precision has room for what classes win
 UNRESTRICTED = Restriction(-1, False, np.array([1.0, 0.0], dtype=DTYPE), np.zeros(0), np.zeros(0))
 
 
@@ -61,7 +61,7 @@ class PublicWorkspace(NamedTuple):
 class PublicSampling(SamplingSolver):
     """`averaging`: weight of iteration t in the average strategy, t ("linear") or 1 ("uniform").
     `backend`: "cpu", or "cuda" for a device, where an iteration is a `batch` of boards. `tilt`:
-    what is won counts 1 + `tilt` times for both players, on processors."""
+    what is won counts 1 + `tilt` times for both players."""
 
     name = "mccfr-public"
     early = TOLERANT
@@ -110,8 +110,6 @@ class PublicSampling(SamplingSolver):
                 raise BadParameter(
                     "with backend=cuda all processors deal boards; leave out threads"
                 )
-            if self._tilt != 0.0:
-                raise BadParameter("tilt is for processors; leave out backend=cuda")
         super().__init__(problem, seed, threads, **options)
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
@@ -119,7 +117,9 @@ class PublicSampling(SamplingSolver):
             return super()._new_pool(workers)
         rows = InfosetRows(self.game.form.first_row, self.game.form.first)
         boards, device = self._board_source(), NEW_DEVICE()
-        return DevicePool(workers[0], rows, self._streets, self._counts, boards, device)
+        return DevicePool(
+            workers[0], rows, self._streets, self._counts, boards, device, self._tilt
+        )
 
     def _board_source(self) -> BoardSource:
         cards, model = self.game.form.cards, other_model(self.form)

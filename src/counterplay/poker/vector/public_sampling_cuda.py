@@ -3,8 +3,8 @@
 The traversal is that of `public_traversal.py`, street by street for all boards of a batch at once.
 Holdings with the same buckets form a class (`holding_classes.py`), and showdowns and folds are
 matrix products (`cuda_columns.py`). Regrets and strategy sums are in double precision, everything
-else in single. No sum depends on the order of threads, so a seed gives the same bits on one kind of
-device.
+else in single; what large classes win in a game with a `tilt` is rounded to half precision.
+No sum depends on the order of threads, so a seed gives the same bits on one kind of device.
 """
 
 from __future__ import annotations
@@ -129,10 +129,11 @@ class DevicePool(WorkerPool):
         counts: tuple[int, ...],
         source: BoardSource,
         device: Device | None = None,
+        tilt: float = 0.0,
     ) -> None:
         super().__init__([worker])
         self.device = device or Device()
-        self.source = source
+        self.source, self.win = source, np.float32(1.0 + tilt)
         self.streets: list[_LearnerStreet] = []
         needed = sum(map(_plane_bytes, streets, counts))
         check_memory(self.device, needed, "mccfr-public")
@@ -270,7 +271,7 @@ class _BatchTraversal:
         streets[0].kernel("meetings")(
             (-(-classes // 32), classes, self.boards), (32,),
             (self.word, self.first, np.int32(self.n), np.int32(MAX_CLASSES), np.int32(classes),
-             np.int32(classes), np.int32(0), np.int32(1), self.meetings),
+             np.int32(classes), np.int32(0), np.int32(1), self.pool.win, self.meetings),
         )  # fmt: skip
         who = (0, 1, MODEL) if self.pool.restriction.per_hand else (0, 1)
         reach = [[self.device.zeros((self.boards, classes, 1)) + np.float32(1) for _ in who]]
