@@ -4,8 +4,8 @@ published.
 
     python -m benchmarks.real_frontier_picture
 
-Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real) and
-published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
+Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real),
+tilted.csv (both, against an equilibrium of tilted payoffs) and published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
 fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
 every board counts; a response that a mixture of two others beats, since it was trained for seconds
 only, is no point of the frontier. After it, for each scale: `counterplay reproduce fig6-holdem
@@ -22,10 +22,11 @@ from benchmarks.measure import write_rows
 from counterplay.app.reproduction import fig6_holdem
 from counterplay.app.reproduction.fig6_holdem import (
     ABSTRACT,
+    BOTS,
     HEADER,
-    MODELS,
     PUBLISHED,
     REAL,
+    TILTED,
     CommittedPoint,
 )
 
@@ -33,6 +34,7 @@ HERE = Path(__file__).parent
 IMAGE = HERE.parent / "docs" / "images" / "real-frontier.png"
 POINTS = Path(fig6_holdem.__file__).with_name(fig6_holdem.POINTS)
 GAME, BUCKETS = "holdem(buckets=100,kind=emd)", "100"
+TILTED_GAME = "holdem(buckets=12,kind=nested)"  # of responses
 MB = 1_000.0  # in a small bet
 
 
@@ -42,13 +44,22 @@ def read_rows(name: str) -> list[dict[str, str]]:
 
 
 def points() -> list[CommittedPoint]:
-    """Of all three files."""
-    found = [point for model in MODELS for point in [*_real(model), *_abstract(model)]]
+    """Of all files."""
+    found = [point for model in BOTS for point in [*_real(model), *_abstract(model)]]
+    for row in read_rows("tilted"):
+        p = "0" if (row["player"], row["game"]) == ("equilibrium", TILTED_GAME) else row["p"]
+        if p:
+            adversary = REAL if row["player"] == REAL else ABSTRACT
+            found.append(_tilted(adversary, p, row, float(row["risk_error"])))
     for row in read_rows("published_responses"):
         if row["response"].startswith("RNR"):
-            won, risk = (float(row[f"{name}_mb_per_game"]) for name in ("won", "risk"))
-            found.append(CommittedPoint(PUBLISHED, "", "", won, risk, 0.0))
+            found.append(_tilted(PUBLISHED, "", row, 0.0))
     return found
+
+
+def _tilted(adversary: str, p: str, row: dict[str, str], error: float) -> CommittedPoint:
+    won, risk = (round(float(row[f"{name}_mb_per_game"]), 2) for name in ("won", "risk"))
+    return CommittedPoint(adversary, TILTED, p, won, risk, round(error, 2))
 
 
 def _abstract(model: str) -> list[CommittedPoint]:

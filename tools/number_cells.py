@@ -55,7 +55,20 @@ def _beside(program: str, show: str, scale: float = 1.0) -> str:
     return one("spots_beside.csv", "seconds", show, scale, **where)
 
 
+def tilted(column: str, **where: str) -> str:
+    """A number of benchmarks/tilted.csv in mb/g, a risk with its interval."""
+    shown = partial(one, "tilted.csv", **where)
+    if column == "won":
+        return shown("won_mb_per_game", ".1f")
+    return f"{shown('risk_mb_per_game', '.0f')} ± {shown('risk_error', '.0f')}"
+
+
 _exact = partial(one, "exact.csv")
+_tilted = {
+    "eq": {"player": "equilibrium", "game": "holdem(buckets=12,kind=nested)"},
+    "0.8": {"player": "abstract", "p": "0.8"},
+    "real": {"player": "real", "p": "0.35"},
+}
 _cluster = partial(one, "cluster.csv", "value", ".0f")  # times a scale
 _flop_spot = partial(one, "spots.csv", "seconds", ".0f", spot="flop", backend="cpu", threads="2")
 _flop = ("exact_cpu.csv", "seconds_of_a_processor", ".0f")
@@ -92,4 +105,9 @@ CELLS: dict[str, Callable[[], str]] = {
     "threads-100": partial(gain, "100", "together"),
     "threads-100-apart": partial(gain, "100", "apart"),
     "goof7-memory": partial(measured, "peak memory of that"),
+    **{
+        f"tilted-{column}-{name}": partial(tilted, column, **where)
+        for column in ("won", "risk")
+        for name, where in _tilted.items()
+    },
 }

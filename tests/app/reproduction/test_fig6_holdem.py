@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks import real_frontier_picture
 from counterplay.app.reproduction import fig6_holdem
-from counterplay.app.reproduction.fig6_holdem import ABSTRACT, PUBLISHED, REAL, curve
+from counterplay.app.reproduction.fig6_holdem import ABSTRACT, PUBLISHED, REAL, TILTED, curve
 from counterplay.app.reproduction.harness.reproduce import reproduce
 
 
@@ -16,7 +16,7 @@ def test_the_points_are_those_of_the_benchmarks() -> None:
 
 def test_for_the_same_winnings_a_real_adversary_costs_less_risk() -> None:
     points = fig6_holdem.committed_points()
-    for model in fig6_holdem.MODELS:
+    for model in fig6_holdem.OPPONENTS:
         abstract = curve(points, ABSTRACT, model)
         untrusting = next(one for one in abstract if one.p == "0")
         safer = [
@@ -25,7 +25,7 @@ def test_for_the_same_winnings_a_real_adversary_costs_less_risk() -> None:
             if one.risk + one.error < min(other.risk - other.error for other in abstract)
         ]
         assert max(one.won for one in safer) > untrusting.won
-    assert len(curve(points, PUBLISHED, "poki")) == 5
+    assert len(curve(points, PUBLISHED, TILTED)) == 5
 
 
 def test_the_outcome_says_that_nothing_was_computed(tmp_path: Path) -> None:

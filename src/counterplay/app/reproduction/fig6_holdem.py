@@ -1,9 +1,9 @@
 """Figure 6 for limit hold'em: what responses to models of Poki and Sparbot win, and what they risk
-in the game that is played, with an adversary who sees buckets and one who sees its cards.
+in the game that is played, with an adversary who sees buckets and one who sees its cards; and the
+same of responses to an equilibrium of tilted payoffs, beside published points.
 
 Nothing is computed: the points were trained and measured on a GPU, and are committed with the
-package (`frontier_points.csv`, written by `python -m benchmarks.real_frontier_picture`). Beside
-them stand published points, whose opponent is another one.
+package (`frontier_points.csv`, written by `python -m benchmarks.real_frontier_picture`).
 """
 
 from __future__ import annotations
@@ -19,24 +19,30 @@ from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 
 POINTS = "frontier_points.csv"
-MODELS = ("poki", "sparbot")
+BOTS, TILTED = ("poki", "sparbot"), "tilted"
+#: Whom responses are to: the titles of the panels.
+OPPONENTS = {
+    "poki": "a model of Poki",
+    "sparbot": "a model of Sparbot",
+    TILTED: "a nearly perfect player",
+}
 REAL, ABSTRACT, PUBLISHED = "real", "abstract", "published"
 #: The adversary of a curve: its label, marker and line.
 CURVES = {
     REAL: ("adversary sees its cards (real)", "o", "-"),
     ABSTRACT: ("adversary sees buckets (abstract)", "s", "--"),
-    PUBLISHED: ("published, from another opponent", "^", ":"),
+    PUBLISHED: ("Bard et al. 2014 (published)", "^", ":"),
 }
 MOST_RISK = 1_100  # mb/g in the picture: beyond it little more is won
 HEADER = "adversary model p won_mb_per_game risk_mb_per_game risk_error"
 
 
 class CommittedPoint(NamedTuple):
-    """One response, in mb/g. `model` and `p` are empty where they are not known."""
+    """One response, in mb/g."""
 
     adversary: str
-    model: str
-    p: str
+    model: str  # one of OPPONENTS
+    p: str  # empty where it is not known
     won: float
     risk: float
     error: float  # half the 95% interval of the risk; 0: exact, or as published
@@ -54,23 +60,24 @@ def committed_points() -> list[CommittedPoint]:
 
 
 def curve(points: list[CommittedPoint], adversary: str, model: str) -> list[CommittedPoint]:
-    """Those of a curve, by p or by risk; published ones stand beside every model."""
-    found = [one for one in points if one.adversary == adversary and one.model in (model, "")]
+    """Those of a curve, by p or by risk."""
+    found = [one for one in points if (one.adversary, one.model) == (adversary, model)]
     return sorted(found, key=lambda one: (float(one.p or 0.0), one.risk))
 
 
 def draw(points: list[CommittedPoint], path: Path) -> None:
-    figure, axes = new_figure(1, 2, 11.0, 4.4)
-    for axis, model in zip(axes[0], MODELS, strict=True):
+    figure, axes = new_figure(1, len(OPPONENTS), 14.0, 4.4)
+    for axis, (model, title) in zip(axes[0], OPPONENTS.items(), strict=True):
         for colour, (adversary, (label, marker, line)) in zip(
             COLOURS, CURVES.items(), strict=False
         ):
             shown = [one for one in curve(points, adversary, model) if one.risk <= MOST_RISK]
-            _draw_curve(axis, shown, color=colour, label=label, marker=marker, linestyle=line)
-        axis.set(title=f"a model of {model.title()}", xlabel="risk: exploitability, mb/g")
+            if shown:
+                _draw_curve(axis, shown, color=colour, label=label, marker=marker, linestyle=line)
+        axis.set(title=title, xlabel="risk: exploitability, mb/g")
         axis.set(xlim=(0, MOST_RISK), ylim=(0, None))
         axis.legend(fontsize=8, loc="lower right", frameon=False)
-    axes[0, 0].set_ylabel("won from the model, mb/g")
+    axes[0, 0].set_ylabel("won, mb/g")
     save_figure(figure, path)
 
 
@@ -90,8 +97,8 @@ def table(points: list[CommittedPoint]) -> ResultTable:
         within = f" ± {one.error:.0f}" if one.error else ""
         exact = "" if one.error or one.adversary == PUBLISHED else ", exact"
         risk = f"{one.risk:,.0f}{within}{exact}"
-        rows.append([one.adversary, one.model or "another", one.p, f"{one.won:,.0f}", risk])
-    header = ["adversary", "model of", "p", "won, mb/g", "risk, mb/g"]
+        rows.append([one.adversary, one.model, one.p, f"{one.won:,.0f}", risk])
+    header = ["adversary", "response to", "p", "won, mb/g", "risk, mb/g"]
     return ResultTable("committed points, not computed in this run", header, rows)
 
 
@@ -99,7 +106,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     points, folder = committed_points(), store.folder
     draw(points, folder / "fig6-holdem.png")
     rows = [tuple(one) for one in points]
-    setting = {"points": len(points), "models": list(MODELS)}
+    setting = {"points": len(points), "models": list(BOTS)}
     note = "These points are committed with the package; they were trained and measured on a GPU."
     return EXPERIMENT.outcome(scale, folder, [], setting, HEADER, rows, [table(points)], [note])
 

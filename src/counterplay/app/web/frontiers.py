@@ -186,9 +186,9 @@ def _played(one: Any, other: Any, hands: int, progress: ProgressCallback) -> tup
 
 def committed_models() -> tuple[str, ...]:
     """The bots of which the package has points of the real frontier."""
-    from counterplay.app.reproduction.fig6_holdem import MODELS
+    from counterplay.app.reproduction.fig6_holdem import BOTS
 
-    return MODELS
+    return BOTS
 
 
 @dataclass(frozen=True)
