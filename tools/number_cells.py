@@ -63,10 +63,17 @@ def tilted(column: str, **where: str) -> str:
     return f"{shown('risk_mb_per_game', '.0f')} ± {shown('risk_error', '.0f')}"
 
 
+def published(row: int, column: str) -> str:
+    """A number of benchmarks/published_responses.csv in mb/g."""
+    entries = number_tables.rows("../benchmarks/published_responses.csv")
+    return format(float(entries[row][f"{column}_mb_per_game"]), ".0f")
+
+
 _exact = partial(one, "exact.csv")
+_published = {"least": 0, "third": 2, "safest": 5}
 _tilted = {
     "eq": {"player": "equilibrium", "game": "holdem(buckets=12,kind=nested)"},
-    "0.8": {"player": "abstract", "p": "0.8"},
+    "trusting": {"player": "abstract", "p": "0.8"},
     "real": {"player": "real", "p": "0.35"},
 }
 _cluster = partial(one, "cluster.csv", "value", ".0f")  # times a scale
@@ -109,5 +116,10 @@ CELLS: dict[str, Callable[[], str]] = {
         f"tilted-{column}-{name}": partial(tilted, column, **where)
         for column in ("won", "risk")
         for name, where in _tilted.items()
+    },
+    **{
+        f"published-{column}-{name}": partial(published, row, column)
+        for column in ("won", "risk")
+        for name, row in _published.items()
     },
 }
