@@ -232,12 +232,17 @@ class Rows:
 
     def _write(self, piece: Piece) -> None:
         say(", ".join(self._rows[piece.key].values()))
-        order = [OPPONENT, EQUILIBRIUM, ABSTRACT, REAL]
-        keys = sorted(self._rows, key=lambda key: (order.index(key[0]), float(key[2] or 0), key[1]))
+        keys = sorted(self._rows, key=_place)
         write_rows(self._path, HEADER, [list(self._rows[key].values()) for key in keys])
         if self._out is not None:
             self._out.mkdir(parents=True, exist_ok=True)
             shutil.copy(self._path, self._out / self._path.name)
+
+
+def _place(key: tuple[str, ...]) -> tuple[object, ...]:
+    """Where a row stands."""
+    player, name, p = key
+    return (OPPONENT, EQUILIBRIUM, ABSTRACT, REAL).index(player), float(p or 0), len(name), name
 
 
 def numbers(text: str) -> Iterator[float]:

@@ -134,7 +134,7 @@ def real_frontier_table() -> str:
     lines = []
     for (model, p), row in sorted(found.items()):
         risk, error = (float(row[name]) for name in ("risk_mb_per_game", "risk_error"))
-        measured = f"{risk:.1f}, exact" if row["flops"] == "all" else f"{risk:.0f} ± {error:.0f}"
+        measured = f"{risk:.1f}, exact" if row["flops"] == "all" else f"{risk:,.0f} ± {error:.0f}"
         won = f"{float(row['won_sb']):+.3f}"
         seconds = f"{float(row['seconds']):.0f}"
         lines.append([model, f"{float(p):g}", seconds, won, _won_from_bot(row), measured])
