@@ -5,11 +5,12 @@ published.
     python -m benchmarks.real_frontier_picture
 
 Reads benchmarks/holdem_frontier.csv (abstract adversary, 100 buckets), real_frontier.csv (real),
-tilted.csv (both, against an equilibrium of tilted payoffs) and published_responses.csv. Writes the points that come with the package, for `counterplay reproduce
-fig6-holdem`, and docs/images/real-frontier.png. Of several measurements of a point the one over
-every board counts; a response that a mixture of two others beats, since it was trained for seconds
-only, is no point of the frontier. After it, for each scale: `counterplay reproduce fig6-holdem
---scale SCALE --out FOLDER` and `python tools/make_results.py SCALE FOLDER`.
+tilted.csv (both, against an equilibrium of tilted payoffs) and published_responses.csv. Writes the
+points that come with the package, for `counterplay reproduce fig6-holdem`, and
+docs/images/real-frontier.png. Of several measurements of a point the one over every board counts; a
+response that a mixture of two others beats, since it was trained for seconds only, is no point of
+the frontier. After it, for each scale: `counterplay reproduce fig6-holdem --scale SCALE --out
+FOLDER` and `python tools/make_results.py SCALE FOLDER`.
 """
 
 from __future__ import annotations
