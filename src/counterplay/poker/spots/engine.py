@@ -71,7 +71,7 @@ class SpotTraversal:
             new_work(levels, sequences, nodes, holdings, rows, by_rows, self.dtype)
             for _ in range(self.threads)
         ]
-        self._root = new_reach(sequences, holdings, self.dtype)
+        self._root = new_reach(1, sequences, holdings, self.dtype)[0]
         self._below = np.zeros((boards, self._end, holdings), dtype=self.dtype)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
