@@ -237,7 +237,7 @@ class _Said:
         self._name_of = name_of
         self._last = np.full(m, -1, dtype=np.int32)  # the position in `_meanings`
         self._meanings: list[tuple[int, Any]] = []  # which lock, and what it says
-        self._locks: list[tuple[Lock, np.ndarray]] = []  # with its information sets
+        self._locks: list[tuple[Lock, int, np.ndarray]] = []  # how many it names, and which: bits
 
     def add(self, lock: Lock, decisions: list[LockedDecision]) -> None:
         """`BadParameter` if a lock contradicts one before it."""
@@ -250,8 +250,8 @@ class _Said:
             for k in np.unique(self._last[infosets]).tolist():
                 if k < 0 or self._meanings[k][1] == meaning:
                     continue
-                other, theirs = self._locks[self._meanings[k][0]]
-                if len(mine) >= len(theirs) or not np.isin(mine, theirs).all():
+                other, many, bits = self._locks[self._meanings[k][0]]
+                if len(mine) >= many or not np.unpackbits(bits)[mine].all():
                     both = infosets[self._last[infosets] == k]
                     raise BadParameter(
                         f"{lock.name}: it contradicts {other.name} at "
@@ -260,7 +260,9 @@ class _Said:
                     )
             self._last[infosets] = len(self._meanings)
             self._meanings.append((len(self._locks), meaning))
-        self._locks.append((lock, mine))
+        named = np.zeros(len(self._last), dtype=bool)
+        named[mine] = True
+        self._locks.append((lock, len(mine), np.packbits(named)))
 
 
 def _meaning(lock: Lock, group: np.ndarray) -> Any:
