@@ -88,6 +88,7 @@ def test_stacks_caps_and_suits_are_as_asked(tmp_path: Path) -> None:
         ((*SPOT, "-a", "cfrr"), "unknown algorithm"),
         ((*SPOT, "--trust", "1"), "they go with --lock"),
         ((*SPOT, "--lock", "none.toml"), "none.toml"),
+        ((*SPOT, "--lock", "bet 10 fold 1", "--lock", "bet 10 fold 0"), "'bet 10' on"),
         ((*SPOT, "--lock", "bet 10 fold 1", "-o", "trust=1"), "-o trust: with --lock options are"),
         ((*SPOT, "--lock", "bet 10 fold 1", "--max-risk", "-1"), "--max-risk is percent of"),
         ((*SPOT, "--resume", "run"), "--resume takes everything but the limits"),

@@ -160,6 +160,9 @@ def test_bad_locks_are_refused_before_they_are_answered(app: Any) -> None:
     key = ask(app, "/api/spots", SPOT).data["key"]
     for locks in ([], ["bet 11 fold 1"], ["file.toml"], [3], "bet 10 fold 1", ["bet 10 fold"] * 30):
         assert ask(app, f"/api/spots/{key}/locks", {"locks": locks}).status == 400
+    twice = ["bet 10 fold 0.8", "bet 10 fold 0.2"]
+    answer = ask(app, f"/api/spots/{key}/locks", {"locks": twice})
+    assert (answer.status, "contradicts lock 'bet 10 fold 0.8'" in str(answer.data)) == (400, True)
     assert _done(app, key)["state"] == "done"
 
 

@@ -18,6 +18,7 @@ from counterplay.poker.spots.engine import SpotTraversal, biased_form, new_table
 from counterplay.poker.spots.game import spot
 from counterplay.poker.spots.kernels import BEST
 from counterplay.poker.spots.locks import are_of_kind, locked_player
+from counterplay.poker.spots.responses import check_locks
 from tests.support.spots import naive_game, to_naive
 
 RANGES = ("AhKh,QdQc:0.5,JcTc,7h7s,AsKs:0.3", "AdAc:0.7,QhQc,KdJd,9s8s,AhKh,AsKs")
@@ -319,6 +320,64 @@ def test_bad_locks_are_one_sentence(change: dict[str, Any], problem: str) -> Non
     row |= {key: value for key, value in change.items() if key not in outer}
     with pytest.raises(CounterplayError, match=f"^{problem}"):
         cp.respond_to_locks(river(), {"lock": [row]} | outer)
+
+
+@pytest.mark.parametrize(
+    ("locks", "where"),
+    [
+        (["bet 10 fold 0.7", "bet 10 fold 0.2"], "'bet 10' on QsJh2c5d8s with QhQc"),
+        (["bet 10 fold 0.7", "bet 10 fold 0.7 trust 0.5"], "'bet 10' on .* with QhQc"),
+        (["bet 10 fold 0.7", "bet 10 call 0.4"], "'bet 10' on .* with QhQc"),
+        (["bet 10 fold 0.7", "dealer river facing bet fold 0.2"], "'bet 10' on .* with QhQc"),
+        (["bet 10 fold 0 with AsKs", "bet 10 fold 0.5"], "'bet 10' on .* with AsKs"),
+        (["bet 10 fold 0 with AhKh,AsKs", "bet 10 fold 1 with AdAc,AsKs"], ".* with AsKs"),
+        (["bet 10 fold 0.7", "bet 10 fold 0 with pairs", "bet 10 fold 0.7"], ".* with KdJd"),
+        ([LOCKS["lock"][1] | {"play": {"fold": 1.0}}, LOCKS["lock"][1]], "'bet 10' .* with KdJd"),
+    ],
+)  # fmt: skip
+def test_locks_that_contradict_each_other_are_refused(locks: list[Any], where: str) -> None:
+    """At once, by the decision and the hand."""
+    given = {"lock": locks} if isinstance(locks[0], dict) else locks
+    problem = rf".*lock .*: it contradicts .*lock .* at {where}; an exception is of fewer decisions"
+    with pytest.raises(CounterplayError, match=f"^{problem}"):
+        check_locks(river(), given)
+    with pytest.raises(CounterplayError, match=f"^{problem}"):
+        locked(cp.Strategy.random(river(), 3), given)
+
+
+@pytest.mark.parametrize(
+    "locks",
+    [
+        ["bet 10 fold 0.7", "bet 10 fold 0.7"],
+        ["bet 10 fold 0.7", "dealer river facing bet fold 0.7"],
+        ["bet 10 fold 1 with AhKh,AsKs", "bet 10 fold 1 with AdAc,AsKs"],
+        ["bet 10 fold 0.7 with AhKh", "bet 10 fold 0.2 with AdAc"],
+        ["bet 10 fold 0.7", "bet 20 fold 0.2"],
+        ["bet 10 fold 0.7", "bet 10 fold 0 with AsKs", "bet 10 fold 0 with AdAc,AsKs"],
+        ["dealer river facing bet fold 0.7", "bet 10 fold 0.2"],
+        ["bet 10 fold 0.2", "bet 10 call 0.5"],
+    ],
+)
+def test_locks_that_agree_or_are_exceptions_are_allowed(locks: list[str]) -> None:
+    assert check_locks(river(), locks).player == 1
+
+
+def test_locks_of_one_decision_for_different_actions_all_hold() -> None:
+    """However they are given."""
+    game = river()
+    random = cp.Strategy.random(game, 3)
+    apart = locked(random, ["bet 10 fold 0.2", "bet 10 call 0.5", "bet 10 fold 0 with AdAc"])
+    both = {"at": "bet 10", "frequency": {"fold": 0.2, "call": 0.5}}
+    hand = {"at": "bet 10", "hands": "AdAc", "frequency": {"fold": 0.0}}
+    np.testing.assert_allclose(
+        apart.probabilities, locked(random, {"lock": [both, hand]}).probabilities, atol=1e-12
+    )
+    found = cp.spot_view(locked(random, ["bet 10 fold 0.2", "bet 10 call 0.5"]), "bet 10").frequency
+    assert (found["fold"], found["call"]) == pytest.approx((0.2, 0.5), abs=1e-6)
+    every = [f"bet 10 {action} {share}" for action, share in (("fold", 0.6), ("call", 0.2))]
+    with pytest.raises(CounterplayError, match=r"and lock .* of all actions sum to 0.95, not 1"):
+        locked(random, [*every, "bet 10 raise 30 0.1", "bet 10 allin 45 0.05"])
+    assert locked(random, [*every, "bet 10 raise 30 0.1", "bet 10 allin 45 0.1"]).game is game
 
 
 def test_bad_questions_are_one_sentence(tmp_path: Path) -> None:

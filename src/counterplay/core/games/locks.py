@@ -16,16 +16,20 @@ more:
     play = {"bet 20" = 1.0}           # what each of these hands does
 
 A frequency is met at every decision by itself, over the hands as they come there, and is spread
-over them as the strategy would: their odds of an action are multiplied by one factor. Later locks
-change what earlier ones made. `trust` is Pconf, the probability with
-which the locked player is bound to the lock at this decision (Johanson & Bowling 2009).
+over them as the strategy would: their odds of an action are multiplied by one factor. `trust` is
+Pconf, the probability with which the locked player is bound to the lock at this decision (Johanson
+& Bowling 2009).
+
+Locks of the same decisions and hands for different actions are one lock. A lock of fewer decisions
+or hands than one before it is an exception from that; otherwise two that do not say the same of a
+hand contradict each other.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,9 +191,12 @@ def lock_model(strategy: Strategy, locks: Iterable[Lock]) -> LockedModel:
     """The strategy with locks, and how far they are trusted where they hold."""
     resolver, first = players_of(strategy.game), np.asarray(strategy.game.form.first)
     trust = np.full(len(first) - 1, np.nan)
-    for lock in locks:
+    said = _Said(len(trust), resolver.infoset_name)
+    for lock in _joined(locks):
         batches: dict[Any, list[LockedDecision]] = {}  # of the same shape
-        for one in resolver.decisions(strategy, lock):
+        decisions = resolver.decisions(strategy, lock)
+        said.add(lock, decisions)
+        for one in decisions:
             batches.setdefault((len(one.infosets), *one.group.tolist()), []).append(one)
         policy = strategy.probabilities.copy()
         for batch in batches.values():
@@ -205,8 +212,70 @@ def lock_model(strategy: Strategy, locks: Iterable[Lock]) -> LockedModel:
     return LockedModel(strategy, trust)
 
 
-def _fitted(rows: np.ndarray, weight: np.ndarray, group: np.ndarray, lock: Lock) -> np.ndarray:
-    """Rows in which the actions of `play` that are legal here have their shares."""
+def _joined(locks: Iterable[Lock]) -> list[Lock]:
+    """Locks in which those that are alike but for their actions are one, in the place of the last,
+    if they can all hold."""
+    found: dict[int, Lock] = {}
+    latest: dict[Any, int] = {}
+    for k, lock in enumerate(locks):
+        alike = (lock.at, lock.hands, lock.board, lock.in_all, lock.trust)
+        before = latest.get(alike, k)
+        latest[alike], found[k] = k, lock
+        play = {**found[before].play, **lock.play}
+        agree = play == {**lock.play, **found[before].play} and sum(play.values()) <= 1 + TOLERANCE
+        if before != k and agree:
+            one = found.pop(before)
+            name = lock.name if len(play) == len(lock.play) else f"{one.name} and {lock.name}"
+            found[k] = replace(lock, name=name, play=play)
+    return list(found.values())
+
+
+class _Said:
+    """What locks say of m information sets, one lock after another."""
+
+    def __init__(self, m: int, name_of: Callable[[int], str]) -> None:
+        self._name_of = name_of
+        self._last = np.full(m, -1, dtype=np.int32)  # the position in `_meanings`
+        self._meanings: list[tuple[int, Any]] = []  # which lock, and what it says
+        self._locks: list[tuple[Lock, int, np.ndarray]] = []  # how many it names, and which: bits
+
+    def add(self, lock: Lock, decisions: list[LockedDecision]) -> None:
+        """`BadParameter` if a lock contradicts one before it."""
+        mine = np.concatenate([one.infosets for one in decisions])
+        groups: dict[tuple[int, ...], list[np.ndarray]] = {}
+        for one in decisions:
+            groups.setdefault(tuple(one.group.tolist()), []).append(one.infosets)
+        for group, parts in groups.items():
+            infosets, meaning = np.concatenate(parts), _meaning(lock, np.array(group))
+            for k in np.unique(self._last[infosets]).tolist():
+                if k < 0 or self._meanings[k][1] == meaning:
+                    continue
+                other, many, bits = self._locks[self._meanings[k][0]]
+                if len(mine) >= many or not np.unpackbits(bits)[mine].all():
+                    both = infosets[self._last[infosets] == k]
+                    raise BadParameter(
+                        f"{lock.name}: it contradicts {other.name} at "
+                        f"{self._name_of(int(both[0]))}; an exception is of fewer decisions or "
+                        f"hands, and comes later"
+                    )
+            self._last[infosets] = len(self._meanings)
+            self._meanings.append((len(self._locks), meaning))
+        named = np.zeros(len(self._last), dtype=bool)
+        named[mine] = True
+        self._locks.append((lock, len(mine), np.packbits(named)))
+
+
+def _meaning(lock: Lock, group: np.ndarray) -> Any:
+    """What a lock says of a decision: how often which actions are taken, and its trust."""
+    wanted = _wanted(group, lock)
+    members = [tuple(np.flatnonzero(group % len(wanted) == k)) for k in range(len(wanted))]
+    shares = {one: round(float(w), 9) for one, w in zip(members, wanted, strict=True) if one}
+    return shares, lock.trust
+
+
+def _wanted(group: np.ndarray, lock: Lock) -> np.ndarray:
+    """The shares at a decision of the actions of `play`, 0 of those that are not legal, and of all
+    others."""
     wanted = np.array([*lock.play.values(), 0.0])
     wanted[[k for k in range(len(lock.play)) if k not in group]] = 0.0
     total = wanted.sum()
@@ -215,7 +284,13 @@ def _fitted(rows: np.ndarray, weight: np.ndarray, group: np.ndarray, lock: Lock)
     elif lock.in_all and len(set(group)) == len(lock.play) and abs(total - 1.0) > ROUNDING:
         raise BadParameter(f"{lock.name}: the frequencies of all actions sum to {total:g}, not 1")
     total = wanted.sum()
-    return fit_shares(rows, weight, group, wanted / total) if total > 0 else rows
+    return wanted / total if total > 0 else wanted
+
+
+def _fitted(rows: np.ndarray, weight: np.ndarray, group: np.ndarray, lock: Lock) -> np.ndarray:
+    """Rows in which the actions of `play` that are legal here have their shares."""
+    wanted = _wanted(group, lock)
+    return fit_shares(rows, weight, group, wanted) if wanted.any() else rows
 
 
 def fit_shares(

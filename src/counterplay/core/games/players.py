@@ -130,6 +130,10 @@ class PlayerResolver:
                 raise unknown("action", action, sorted(known))
         return found
 
+    def infoset_name(self, infoset: int) -> str:
+        """What an information set is called in errors about locks."""
+        return repr(self.game.infoset_names[infoset])
+
     def find(self, player: Any) -> Any:
         """The object that `player` names; an object names itself."""
         kind = self.kind(player)

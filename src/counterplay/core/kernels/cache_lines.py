@@ -35,6 +35,12 @@ def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     return zeros
 
 
+def aligned_rows(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """As `np.zeros`, with every row on cache lines of its own: the last dimension may be larger."""
+    per_line = LINE // np.dtype(dtype).itemsize
+    return aligned_zeros((*shape[:-1], -(-shape[-1] // per_line) * per_line), dtype)
+
+
 def cache_aligned_fields(structure: T) -> T:
     """Returns a named tuple with its arrays copied to cache lines of their own."""
     fields = [cache_aligned(x) if isinstance(x, np.ndarray) else x for x in structure]  # type: ignore[attr-defined]

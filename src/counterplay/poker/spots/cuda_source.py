@@ -55,7 +55,7 @@ __device__ inline void bind(const wide* __restrict__ node, const real* __restric
     for (int a = 0; a < count; ++a) policy[a] = least[low + (size_t)a * n] + left * policy[a];
 }
 
-extern "C" __global__ void descend(const wide* __restrict__ nodes, const int* __restrict__ list,
+extern "C" __global__ void descend(const int* __restrict__ list, const wide* __restrict__ nodes,
     const int* __restrict__ row, const real* __restrict__ source, const real* __restrict__ least,
     const real* __restrict__ number, const int learn, const int boards, const int n,
     real* __restrict__ sums, real* reach)
@@ -76,7 +76,7 @@ extern "C" __global__ void descend(const wide* __restrict__ nodes, const int* __
     }
 }
 
-extern "C" __global__ void deal(const wide* __restrict__ nodes, const int* __restrict__ list,
+extern "C" __global__ void deal(const int* __restrict__ list, const wide* __restrict__ nodes,
     const int* __restrict__ row, const int* __restrict__ parent, const int* __restrict__ card,
     const int* __restrict__ cards, const real* __restrict__ before, const int boards_before,
     const int boards, const int n, real* __restrict__ reach)
@@ -90,7 +90,7 @@ extern "C" __global__ void deal(const wide* __restrict__ nodes, const int* __res
     reach[to] = blocked ? 0 : before[from];
 }
 
-extern "C" __global__ void gather(const wide* __restrict__ nodes, const int* __restrict__ list,
+extern "C" __global__ void gather(const int* __restrict__ list, const wide* __restrict__ nodes,
     const int* __restrict__ place, const int* __restrict__ next_board,
     const int* __restrict__ suits, const int* __restrict__ image, const int* __restrict__ cards,
     const real* __restrict__ below, const int boards_below, const int left, const int boards,
@@ -146,7 +146,7 @@ extern "C" __global__ void ends(const int* __restrict__ list, const int* __restr
     }
 }
 
-extern "C" __global__ void back_up(const wide* __restrict__ nodes, const int* __restrict__ list,
+extern "C" __global__ void back_up(const int* __restrict__ list, const wide* __restrict__ nodes,
     const int* __restrict__ place, const real* __restrict__ least, const real* __restrict__ number,
     const int player, const int mode, const int recorded, const int boards, const int n,
     real* source, real* value)

@@ -164,14 +164,12 @@ class SpotDeviceTraversal(SpotTraversal):
             self._up(level, player, tables[player], mode, locked)
 
     def _launch(self, name: str, nodes: Any, threads: int, *arguments: Any, each: int = 1) -> None:
-        """A kernel for nodes of a list, `each` of them in one row of threads."""
+        """A kernel for nodes of a list, its first argument, `each` of them in a row of threads."""
+        given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
         for low in range(0, len(nodes), MOST_NODES * each):
             part = nodes[low : low + MOST_NODES * each]
             grid = (-(-threads // THREADS), len(part) // each, 1)
-            self._kernel[name](grid, (THREADS,), tuple(
-                part if one is LIST else np.int32(one) if isinstance(one, int) else one
-                for one in arguments
-            ))  # fmt: skip
+            self._kernel[name](grid, (THREADS,), (part, *given))
 
     def _down(self, level: int, player: int, others: Tables, mode: int, locked: bool) -> None:
         """The other player's reach on a street, and at the start of the next one."""
@@ -179,14 +177,14 @@ class SpotDeviceTraversal(SpotTraversal):
         nodes, row, n = self._nodes[locked], self._row[them], len(self.layout.sides[them].holding)
         for both in street.decisions:
             self._launch(
-                "descend", both[them], street.boards * n, nodes, LIST, row, others.source,
+                "descend", both[them], street.boards * n, nodes, row, others.source,
                 self._floor[locked], self._number, int(mode == LEARN), street.boards, n,
                 others.strategy_sum, self._reach[level],
             )  # fmt: skip
         if level + 1 < len(self._streets):
             after = self._streets[level + 1]
             self._launch(
-                "deal", street.onward, after.boards * n, nodes, LIST, row, after.parent,
+                "deal", street.onward, after.boards * n, nodes, row, after.parent,
                 after.card, self._cards[them], self._reach[level], street.boards, after.boards, n,
                 self._reach[level + 1],
             )  # fmt: skip
@@ -198,27 +196,24 @@ class SpotDeviceTraversal(SpotTraversal):
         threads, value = street.boards * n, self._value[level]
         for shown, list_ in ((0, street.folds), (1, street.showdowns)):
             self._launch(
-                "ends", list_, threads, LIST, self._place, self._row[them], self._payoff[player],
+                "ends", list_, threads, self._place, self._row[them], self._payoff[player],
                 self._rank[player], self._rank[them], self._cards[player], self._cards[them],
                 self._reach[level], shown, street.boards, n, m, value, each=GROUP,
             )  # fmt: skip
         if level + 1 < len(self._streets):
             after = self._streets[level + 1]
             self._launch(
-                "gather", street.onward, threads, nodes, LIST, self._place, street.next_board,
+                "gather", street.onward, threads, nodes, self._place, street.next_board,
                 street.suits, self._image[player], self._cards[player], self._value[level + 1],
                 after.boards, street.left, street.boards, n, value,
             )  # fmt: skip
         recorded = len(own.source) > 0
         for list_ in street.heights:
             self._launch(
-                "back_up", list_, threads, nodes, LIST, self._place, self._floor[locked],
+                "back_up", list_, threads, nodes, self._place, self._floor[locked],
                 self._number, player, mode, int(recorded), street.boards, n,
                 own.source if recorded else self._number, value,
             )  # fmt: skip
-
-
-LIST = object()  # an argument: the nodes of a launch
 
 
 def _rows(layout: SpotLayout) -> tuple[np.ndarray, np.ndarray]:

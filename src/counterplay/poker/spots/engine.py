@@ -71,7 +71,7 @@ class SpotTraversal:
             new_work(levels, sequences, nodes, holdings, rows, by_rows, self.dtype)
             for _ in range(self.threads)
         ]
-        self._root = new_reach(sequences, holdings, self.dtype)
+        self._root = new_reach(1, sequences, holdings, self.dtype)[0]
         self._below = np.zeros((boards, self._end, holdings), dtype=self.dtype)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
@@ -92,10 +92,10 @@ class SpotTraversal:
         `locked`, locks add to the strategies of the tables. `reach`: with which the other player's
         holdings come to the spot, if not with the weights of its range."""
         side, other = self.layout.sides[player], self.layout.sides[1 - player]
-        rows, known = len(side.kernel.row) > 0, len(tables[player].source) > 0
-        learns = isinstance(self._work[0].rows, RowWork)
-        if rows and ((mode == LEARN and not learns) or (mode == BEST and known)):
-            raise ValueError("rows of the river: both learn by rows, after an earlier street")
+        if len(side.kernel.row) > 0:
+            learns, known = isinstance(self._work[0].rows, RowWork), len(tables[player].source) > 0
+            if (mode == LEARN and not learns) or (mode == BEST and known):
+                raise ValueError("rows of the river: both learn by rows, after an earlier street")
         seats = Seats(tables[player], tables[1 - player], side.kernel, other.kernel)
         self._root[0, : len(other.holding)] = other.weight if reach is None else reach
 

@@ -8,7 +8,6 @@ abstracted: an information set is a history of the betting, a board and a holdin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -131,15 +130,17 @@ class SpotRules:
         for player in (0, 1):
             names = [holding_text(h) for h in layout.sides[player].holding.tolist()]
             for k, _, (boards, _, _) in layout.blocks(player):
-                for board in self._boards_at(k, boards):
+                for board in self.boards_at(k):
                     infosets += [f"{self.history(k)} {board} {name}" for name in names]
                 slots += layout.named.actions[k] * (boards * len(names))
         return infosets, slots
 
-    def _boards_at(self, node: int, boards: int) -> Iterator[str]:
-        level = self.layout.boards
-        first = int(level.first[self.layout.tree.street[node]])
-        yield from (board_text(row) for row in level.dealt[first : first + boards])
+    def boards_at(self, node: int) -> list[str]:
+        """Returns the boards of a node as texts."""
+        layout = self.layout
+        first = int(layout.boards.first[layout.tree.street[node]])
+        rows = layout.boards.dealt[first:][: int(layout.n_boards[node])]
+        return [board_text(row) for row in rows]
 
     def history(self, node: int) -> str:
         """Returns the betting before a node as a text; `start` before the first action."""

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.access import answers
+from counterplay.core.kernels.cache_lines import aligned_rows, cache_aligned
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
@@ -179,7 +180,7 @@ def _go_up(
     _back_up(form, seats, player, first, end, local, n, mode, False, value, work)
 
 
-@jit(inner=True)
+@jit(inline=True)
 def _back_up(
     form: SpotForm, seats: Seats, player: Any, first: Any, end: Any, local: Any, n: Any, mode: int,
     in_rows: bool, value: Any, work: Work,
@@ -380,20 +381,20 @@ def traverse(
         _go_up(form, seats, me, ZERO, last, ZERO, mode, root, work.value[ZERO], work)
 
 
-def new_reach(sequences: int, holdings: int, dtype: Any) -> np.ndarray:
-    """[q, h]: a buffer for the reach on so many action sequences, which are read `LANES` at a
+def new_reach(levels: int, sequences: int, holdings: int, dtype: Any) -> np.ndarray:
+    """[l, q, h]: buffers for the reach on so many action sequences, which are read `LANES` at a
     time."""
-    return np.zeros((-(-sequences // LANES) * LANES, holdings), dtype=dtype)
+    return aligned_rows((levels, -(-sequences // LANES) * LANES, holdings), dtype)
 
 
 def new_work(
-    n_levels: int, sequences: int, nodes: int, holdings: int, rows: int, by_rows: bool, dtype: Any
+    levels: int, sequences: int, nodes: int, holdings: int, rows: int, by_rows: bool, dtype: Any
 ) -> Work:
     return Work(
-        reach=np.stack([new_reach(sequences, holdings, dtype) for _ in range(n_levels)]),
-        value=np.zeros((n_levels, nodes, holdings), dtype=dtype),
-        policy=np.zeros((MOST_ACTIONS + 2, max(holdings, rows)), dtype=dtype),
+        reach=new_reach(levels, sequences, holdings, dtype),
+        value=aligned_rows((levels, nodes, holdings), dtype),
+        policy=aligned_rows((MOST_ACTIONS + 2, max(holdings, rows)), dtype),
         sums=new_sums(holdings),
         rows=new_row_work(sequences, holdings, rows, dtype) if by_rows else NoRows(),
-        number=np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype),
+        number=cache_aligned(np.array([0.0, 1.0, 0.0, 0.0, 0.0], dtype=dtype)),
     )

@@ -24,7 +24,7 @@ from counterplay.poker.cards.evaluator import CATEGORY_SHIFT, strengths_of_hands
 from counterplay.poker.spots.cards import FULL_BOARD, SpotSide
 from counterplay.poker.spots.columns import INFOSET
 from counterplay.poker.spots.layout import SpotLayout
-from counterplay.poker.spots.ranges import parse_holdings
+from counterplay.poker.spots.ranges import holding_text, parse_holdings
 from counterplay.poker.spots.view import dealt_after, find_node, node_reach
 
 #: Kinds of hands by their rank on the board, in the order of the evaluator.
@@ -59,6 +59,16 @@ class SpotPlayers(PlayerResolver):
                 f"has at {lock.at!r}"
             )
         return found
+
+    def infoset_name(self, infoset: int) -> str:
+        rules, layout = self.game.rules, self.game.rules.layout
+        nodes = [k for player in (0, 1) for k in layout.decisions(player)]
+        first = layout.form.nodes[nodes, INFOSET]
+        at = int(np.searchsorted(first, infoset, side="right")) - 1
+        holding = layout.sides[int(layout.tree.player[nodes[at]])].holding
+        board, h = divmod(infoset - int(first[at]), len(holding))
+        where = f"{rules.history(nodes[at])!r} on {rules.boards_at(nodes[at])[board]}"
+        return f"{where} with {holding_text(int(holding[h]))}"
 
 
 class LockedPlayer(NamedTuple):

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.access import question
+from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import LANES, add_product, set_dot
 from counterplay.poker.cards.cards import N_CARDS
@@ -75,7 +76,7 @@ def visit_by_rows(
 
 def new_row_work(sequences: int, holdings: int, rows: int, dtype: Any) -> RowWork:
     """Buffers for so many action sequences, holdings and rows."""
-    width, zeros = int(_WIDTH), partial(np.zeros, dtype=dtype)
+    width, zeros = int(_WIDTH), partial(aligned_zeros, dtype=dtype)
     return RowWork(
         counted=zeros((rows, width)),
         mass=zeros((rows, width)),
@@ -84,12 +85,12 @@ def new_row_work(sequences: int, holdings: int, rows: int, dtype: Any) -> RowWor
         ahead=zeros((sequences, width)),
         own=zeros((sequences, rows)),
         others=zeros((sequences, rows)),
-        same=zeros(rows),
-        rank=np.zeros((2, rows), dtype=np.int64),
-        ends=np.zeros(sequences, dtype=np.int64),
-        factor=zeros(LANES),
-        dot=zeros(LANES),
-        out=zeros(holdings),
+        same=zeros((rows,)),
+        rank=aligned_zeros((2, rows), np.int64),
+        ends=aligned_zeros((sequences,), np.int64),
+        factor=zeros((LANES,)),
+        dot=zeros((LANES,)),
+        out=zeros((holdings,)),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.kernels.cache_lines import aligned_zeros
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.simd import (
     LANES,
@@ -58,8 +59,8 @@ class Sums(NamedTuple):
 
 def new_sums(holdings: int) -> Sums:
     """Buffers for so many holdings of each player."""
-    every = [np.zeros((holdings, LANES)) for _ in range(3)]
-    return Sums(every[0], np.zeros((N_CARDS + 1, LANES)), *every[1:])
+    met = [aligned_zeros((holdings, LANES), np.float64) for _ in range(3)]
+    return Sums(met[0], aligned_zeros((N_CARDS + 1, LANES), np.float64), *met[1:])
 
 
 @jit(inner=True)
