@@ -27,7 +27,7 @@ from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingTables
 from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.board import fill_board, new_board
-from counterplay.poker.vector.holding_classes import (
+from counterplay.poker.vector.dealt_boards import (
     LARGEST,
     deal_boards,
     new_boards,

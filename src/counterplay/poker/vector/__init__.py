@@ -9,6 +9,6 @@ Public chance sampling of one board after the other, with the same streets: `pub
 `public_traversal.py`, `public_sampling.py`. On a CUDA device one source of kernels
 (`cuda_source.py`), from what nodes do (`cuda_nodes.py`), showdowns and folds (`cuda_columns.py`,
 `cuda_showdowns.py`), holdings and boards (`cuda_boards.py`), and three orders of boards: batches
-(`holding_classes.py`, `public_sampling_cuda.py`), a flop (`flop_boards.py`, `cuda_traversal.py`),
+(`dealt_boards.py`, `public_sampling_cuda.py`), a flop (`flop_boards.py`, `cuda_traversal.py`),
 and a sampled turn with its rivers (`cfr_br_boards.py`, `cfr_br_street.py`, `cfr_br_cuda.py`).
 """

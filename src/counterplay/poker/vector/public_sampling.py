@@ -29,7 +29,7 @@ from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 from counterplay.poker.cards.deal import draw
 from counterplay.poker.vector.board import Board, fill_board, new_board
-from counterplay.poker.vector.holding_classes import BoardSource
+from counterplay.poker.vector.dealt_boards import BoardSource
 from counterplay.poker.vector.public_sampling_cuda import DevicePool, check_batch
 from counterplay.poker.vector.public_traversal import FollowedRows, Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of, with_tilt

@@ -1,7 +1,7 @@
 """Public chance sampling on a CUDA device: batches of boards, one update for each batch.
 
 The traversal is that of `public_traversal.py`, street by street for all boards of a batch at once.
-Holdings with the same buckets form a class (`holding_classes.py`), and showdowns and folds are
+Holdings with the same buckets form a class (`dealt_boards.py`), and showdowns and folds are
 matrix products (`cuda_columns.py`). Regrets and strategy sums are in double precision, everything
 else in single; what large classes win in a game with a `tilt` is rounded to half precision.
 No sum depends on the order of threads, so a seed gives the same bits on one kind of device.
@@ -30,12 +30,8 @@ from counterplay.poker.vector.cuda_columns import (
     round_up,
 )
 from counterplay.poker.vector.cuda_source import public_source
-from counterplay.poker.vector.holding_classes import (
-    MAX_CLASSES,
-    BoardSource,
-    DealtBoards,
-    select_boards,
-)
+from counterplay.poker.vector.dealt_boards import BoardSource, DealtBoards, select_boards
+from counterplay.poker.vector.holding_classes import MAX_CLASSES
 from counterplay.poker.vector.public_tree import Street
 from counterplay.poker.vector.public_values import MODEL, InfosetRows, Restriction, form_counts
 
