@@ -117,9 +117,7 @@ class PublicSampling(SamplingSolver):
             return super()._new_pool(workers)
         rows = InfosetRows(self.game.form.first_row, self.game.form.first)
         boards, device = self._board_source(), NEW_DEVICE()
-        return DevicePool(
-            workers[0], rows, self._streets, self._counts, boards, device, self._tilt
-        )
+        return DevicePool(workers[0], rows, self._streets, self._counts, boards, device, self._tilt)
 
     def _board_source(self) -> BoardSource:
         cards, model = self.game.form.cards, other_model(self.form)
