@@ -293,6 +293,7 @@ def test_the_real_frontier_says_what_is_certified(page: Any, width: int, tmp_pat
     points = curve(committed_points(), "real", "sparbot")
     with served_here(tmp_path) as address:
         page.goto(f"{address}/exploit")
+        page.get_by_label("A strategy or a bot").select_option("bot:safest")
         assert page.get_by_role("button", name="The real frontier").count() == 0
         page.get_by_label("A strategy or a bot").select_option("model-of:sparbot")
         page.get_by_role("button", name="The real frontier").click()
