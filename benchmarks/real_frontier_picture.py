@@ -51,16 +51,18 @@ def points() -> list[CommittedPoint]:
         p = "0" if (row["player"], row["game"]) == ("equilibrium", TILTED_GAME) else row["p"]
         if p:
             adversary = REAL if row["player"] == REAL else ABSTRACT
-            found.append(_tilted(adversary, p, row, float(row["risk_error"])))
+            found.append(_tilted(adversary, p, row))
     for row in read_rows("published_responses"):
         if row["response"].startswith("RNR"):
-            found.append(_tilted(PUBLISHED, "", row, 0.0))
+            found.append(_tilted(PUBLISHED, "", row))
     return found
 
 
-def _tilted(adversary: str, p: str, row: dict[str, str], error: float) -> CommittedPoint:
-    won, risk = (round(float(row[f"{name}_mb_per_game"]), 2) for name in ("won", "risk"))
-    return CommittedPoint(adversary, TILTED, p, won, risk, round(error, 2))
+def _tilted(adversary: str, p: str, row: dict[str, str]) -> CommittedPoint:
+    """Published points come without intervals."""
+    names = ("won_mb_per_game", "won_error", "risk_mb_per_game", "risk_error")
+    numbers = (round(float(row.get(name, 0.0)), 2) for name in names)
+    return CommittedPoint(adversary, TILTED, p, *numbers)
 
 
 def _abstract(model: str) -> list[CommittedPoint]:
@@ -93,9 +95,9 @@ def _beaten(one: CommittedPoint, low: CommittedPoint, high: CommittedPoint) -> b
 
 
 def _point(adversary: str, model: str, row: dict[str, str]) -> CommittedPoint:
-    won, risk, error = (float(row[name]) for name in ("won_sb", "risk_mb_per_game", "risk_error"))
-    numbers = (round(MB * won, 1), round(risk, 2), round(error, 2))
-    return CommittedPoint(adversary, model, f"{float(row['p']):g}", *numbers)
+    won, half = (round(MB * float(row[name]), 1) for name in ("won_sb", "won_error"))
+    risk, error = (round(float(row[name]), 2) for name in ("risk_mb_per_game", "risk_error"))
+    return CommittedPoint(adversary, model, f"{float(row['p']):g}", won, half, risk, error)
 
 
 if __name__ == "__main__":

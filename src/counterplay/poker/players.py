@@ -127,6 +127,7 @@ class HoldemResolver(BoardResolver):
 
     def model(self, player: Any) -> Strategy:
         found = self.find(player)
+        found = getattr(found, "shipped", None) or found  # of a name: the strategy in its own game
         strategy = getattr(found, "strategy", found)
         if isinstance(found, VectorPolicy) or not isinstance(strategy, Strategy):
             return self.strategy(player)

@@ -68,6 +68,14 @@ MISTAKES = [
     (["solve", "holdem(buckets=0)", "-a", "mccfr"], "from 1 to 1000"),
     (["solve", NAME, "-a", "cfr+", "-n", "10"], "mccfr"),
     (["solve", NAME, "-a", "mccfr", "-n", "10", "-o", "threads=0"], "threads must be"),
+    *(
+        (
+            [name, "always-call", "--game", NAME, "--flops", "12", option, limit],
+            f"{option} must be a number above 0, not {limit}",
+        )
+        for name in ("respond", "frontier")
+        for option, limit in (("--max-risk", "-5"), ("--max-exploitability", "nan"))
+    ),
     (["respond", "always-rais", "--game", NAME, "-a", "mcdbr", "-n", "10"], "always-rais"),
 ]
 

@@ -15,6 +15,7 @@ from support.command import one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
+from counterplay.app.cli.responses import risk_limit
 from counterplay.core.responses import frontier as frontiers
 from counterplay.core.responses import respond as searches
 from counterplay.poker.histories.parquet import write_parquet
@@ -124,6 +125,11 @@ def test_trees_as_text_for_machines(tmp_path: Path) -> None:
     words = ["model", "h.parquet", "--player", "Ann", "--json"]
     assert "text" not in json.loads(typed(tmp_path, *words).stdout)
     assert "preflop" in json.loads(typed(tmp_path, *words, "--text").stdout)["text"]
+
+
+def test_a_risk_in_millibets_is_the_mean_of_the_seats() -> None:
+    """200 mb/g of each seat are 0.2 sb/h of each, and b1 + b2 is 0.4."""
+    assert risk_limit(cp.load("holdem(buckets=10)"), None, 200.0) == pytest.approx(0.4)
 
 
 def test_nothing_in_python_is_ignored_either() -> None:

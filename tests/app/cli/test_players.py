@@ -15,6 +15,7 @@ from support.command import one_sentence, typed
 from support.models import weak_hands
 
 import counterplay as cp
+from counterplay.core.games.players import players_of
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import save_model
 from counterplay.poker.players import kind_of
@@ -282,3 +283,13 @@ def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> 
     assert bots.get(keys["m.json"]).strategy.game.name == HOLDEM
     with pytest.raises(cp.CounterplayError, match="no such opponent"):
         bots.get("bot:mine.py:tight")  # which nobody named
+
+
+def test_a_model_may_have_another_card_abstraction(folder: Path) -> None:
+    """The name of a shipped strategy as well as its file."""
+    players = players_of(cp.load("holdem(buckets=3)"))
+    assert players.model("safest").game.name == "holdem(buckets=100,kind=emd)"
+    assert players.model(folder / "table.npz").game.name == HOLDEM
+    assert players.model("always-call").game is players.game
+    with pytest.raises(cp.CounterplayError, match="not for"):
+        players.strategy("safest")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from benchmarks import real_frontier_picture
 from counterplay.app.reproduction import fig6_holdem
@@ -26,6 +29,18 @@ def test_for_the_same_winnings_a_real_adversary_costs_less_risk() -> None:
         ]
         assert max(one.won for one in safer) > untrusting.won
     assert len(curve(points, PUBLISHED, TILTED)) == 5
+
+
+def test_the_picture_shows_winnings_over_risks(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Any] = []
+    monkeypatch.setattr(fig6_holdem, "save_figure", lambda figure, _: figures.append(figure))
+    points = fig6_holdem.committed_points()
+    fig6_holdem.draw(points, Path("unused.png"))
+    for axis, model in zip(figures[0].axes, fig6_holdem.OPPONENTS, strict=True):
+        drawn = [tuple(point) for lines in axis.containers for point in lines[0].get_xydata()]
+        shown = [one for one in points if one.model == model and one.risk <= fig6_holdem.MOST_RISK]
+        assert sorted(drawn) == sorted((one.risk, one.won) for one in shown)
+        assert "risk" in axis.get_xlabel()
 
 
 def test_the_outcome_says_that_nothing_was_computed(tmp_path: Path) -> None:

@@ -293,10 +293,12 @@ def test_the_real_frontier_says_what_is_certified(page: Any, width: int, tmp_pat
     points = curve(committed_points(), "real", "sparbot")
     with served_here(tmp_path) as address:
         page.goto(f"{address}/exploit")
+        page.get_by_label("A strategy or a bot").select_option("bot:safest")
         assert page.get_by_role("button", name="The real frontier").count() == 0
         page.get_by_label("A strategy or a bot").select_option("model-of:sparbot")
         page.get_by_role("button", name="The real frontier").click()
         page.wait_for_selector("table.frontier")
+        assert "the player sparbot-response" in page.locator(".facts").inner_text()  # at first
         rows = [row.locator("td").all_inner_texts() for row in page.locator("tbody tr").all()]
         for (p, won, _, risk, kind, _), right in zip(rows, points, strict=True):
             assert p == right.p
@@ -311,12 +313,17 @@ def test_the_real_frontier_says_what_is_certified(page: Any, width: int, tmp_pat
             assert _number(text) == pytest.approx(limit, abs=0.51)
             kind = "estimated from flops" if right.error else "certified"
             assert f"at risk, {kind}" in page.locator(".facts").inner_text()
-        low, high = points[0], points[-1]
-        page.get_by_label("Risk at most").fill("100")
-        limit = low.risk + (high.risk - low.risk) / 10
+        page.get_by_label("Risk at most").fill("100")  # of 1000, even in the logarithm of risk
+        upper = [one.risk + one.error for one in points]
+        limit = upper[0] * (upper[-1] / upper[0]) ** 0.1
         text = page.locator(".mixture").inner_text()
         assert f"no more than {limit:.0f} mb/g" in text
+        mixtures = [
+            low.won + (high.won - low.won) * (limit - safe) / (risky - safe)
+            for low, safe in zip(points, upper, strict=True)
+            for high, risky in zip(points, upper, strict=True)
+            if safe <= limit < risky
+        ]
         won = 1_000 * _number(text.partition("of them: ")[2])
-        steps = [(one.won - low.won) / (one.risk + one.error - low.risk) for one in points[1:]]
-        assert won == pytest.approx(low.won + max(steps) * (limit - low.risk), abs=0.3)
+        assert won == pytest.approx(max(mixtures), abs=0.3)
         assert not problems(page)

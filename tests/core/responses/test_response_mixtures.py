@@ -44,6 +44,11 @@ def test_an_estimate_counts_with_the_upper_end_of_its_interval() -> None:
         plain = response(0.5, 1.0 + risk, risk)
         return Response(**{**vars(plain), "worst_cases": (value, value)})
 
+    safe, risky = sampled(0.4, 0.02), sampled(0.48, 0.1)  # the interval of one contains the limit
+    assert best_mixture([risky], 0.5) is None
+    best = best_mixture([safe, risky], 0.5)
+    assert best is not None
+    assert upper_end(best.exploitability) == pytest.approx(0.5)
     mixed = mix_responses(sampled(0.4, 0.02), sampled(0.8, 0.1), 0.5)
     assert upper_end(mixed.exploitability) == pytest.approx(0.5)
     assert float(mixed.exploitability) < 0.49
@@ -58,6 +63,9 @@ def test_of_several_points_the_best_pair_is_mixed() -> None:
     assert (mixed.strategy.one, mixed.strategy.other) == (all_[1].strategy, all_[3].strategy)
     assert mixed.exploitation == pytest.approx(0.5 * 5 / 6 + 1.2 / 6)
     assert best_mixture(all_, 2.0) is all_[3]
+    bolder = response(0.4, 0.4, 0.45)  # more trust that wins less, as of too few iterations
+    points_ = tuple(map(frontier_point, [*all_[:2], bolder]))
+    assert Frontier(all_[0].game, None, "rnr", points_).recommend(0.5).p == 0.3
     assert best_mixture(all_, 0.1) is None
     curve = Frontier(all_[0].game, None, "rnr", tuple(map(frontier_point, all_)))
     assert [point.p for point in curve.points] == [0.0, 0.3, 0.6, 1.0]

@@ -20,7 +20,9 @@ import counterplay as cp
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.sequence import best_reply, gradient
 from counterplay.core.responses.algorithms import response_algorithm
-from counterplay.core.responses.solver import RestrictedGame
+from counterplay.core.responses.solver import ResponseSolver, RestrictedGame
+from counterplay.core.solvers.limits import Limits
+from counterplay.core.solvers.run import run_solver
 from counterplay.poker.betting.betting import BettingRules
 from counterplay.poker.cards.decks import Deck
 from counterplay.poker.holdem.game import HoldemRules
@@ -189,6 +191,28 @@ def test_without_trust_it_is_cfr_br() -> None:
             game, model, p=0.0, algorithm=algorithm, adversary="real", iterations=40, seed=2
         )
         assert np.array_equal(found.strategy.probabilities, plain.probabilities)
+
+
+def test_another_trust_starts_from_the_current_strategy() -> None:
+    game, _, _, model = flop()
+    solver = ResponseSolver(game, model, 1, 0.9, "rnr", "cfr-br", 1, {"current": True})
+    learnt = run_solver(solver.engine, Limits(iterations=20)).strategy.probabilities
+    solver.replace_model(model, 0.4)
+    assert np.abs(learnt - cp.Strategy.uniform(game).probabilities).max() > 0.1
+    assert np.array_equal(solver.engine.strategy().probabilities, learnt)
+    solver.replace_model(model, 0.0)  # but not without trust
+    assert not any(table.any() for table in solver.engine.tables().values())
+
+
+@pytest.mark.slow
+def test_a_search_for_a_limit_finds_the_safest_as_a_run_of_its_own_does() -> None:
+    """The search begins with p = 1, whose regrets leave p = 0 a fifth more exploitable."""
+    game = small_game()
+    model = random_strategy(game, 7)
+    how: dict[str, Any] = {"adversary": "real", "iterations": 200, "seed": 2, "measure": {}}
+    alone = cp.respond(game, model, p=0.0, **how)
+    limit = 1.1 * alone.exploitability
+    assert cp.respond(game, model, max_exploitability=limit, **how).exploitability <= limit
 
 
 @pytest.mark.parametrize("player", [0, 1])

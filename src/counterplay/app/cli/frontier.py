@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -82,11 +81,6 @@ def frontier(
     loaded = game_of(model, game)
     check_seat(loaded, seat)
     limit = risk_limit(loaded, max_exploitability, max_risk)
-    if limit is not None and not 0.0 < limit < math.inf:
-        name, number = "--max-exploitability", limit
-        if max_risk is not None:
-            name, number = "--max-risk", max_risk
-        raise BadParameter(f"{name} must be a number above 0, not {number:g}")
     chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, None)
     opponent = model_of(loaded, model, chosen, solver)
     opt.use_ray(ray)

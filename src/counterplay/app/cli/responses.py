@@ -56,17 +56,26 @@ def chosen_algorithm(
     return chosen.name, engine
 
 
-def risk_limit(game: Any, max_exploitability: float | None, max_risk: float | None) -> float | None:
-    """The limit on exploitability, b1 + b2, from either option."""
-    if max_risk is None:
-        return max_exploitability
-    if max_exploitability is not None:
+def risk_limit(
+    game: Any, max_exploitability: float | None, max_risk: float | None, least: bool = False
+) -> float | None:
+    """The limit on exploitability, b1 + b2, from either option; a number above 0. `least`: may be
+    0, where the answer is the best equilibrium."""
+    if max_risk is not None and max_exploitability is not None:
         raise BadParameter("give --max-exploitability or --max-risk, not both")
-    if str(game.unit) != display.SMALL_BETS:
+    if max_risk is not None and str(game.unit) != display.SMALL_BETS:
         raise BadParameter(
             f"--max-risk is in mb/g, a unit of hold'em; for {game.name} give --max-exploitability"
         )
-    return max_risk / display.MILLIBETS
+    name, limit = "--max-risk", max_risk
+    if max_risk is None:
+        name, limit = "--max-exploitability", max_exploitability
+    if limit is None:
+        return None
+    if not (0.0 < limit < math.inf or (least and limit == 0.0)):
+        bound = "of at least" if least else "above"
+        raise BadParameter(f"{name} must be a number {bound} 0, not {limit:g}")
+    return limit if max_risk is None else limit / display.MILLIBETS
 
 
 def respond(
@@ -155,7 +164,8 @@ def respond(
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
         check_seat(loaded, seat)
-        limit = risk_limit(loaded, max_exploitability, max_risk)
+        boards = searches_by_measuring(loaded)
+        limit = risk_limit(loaded, max_exploitability, max_risk, least=not boards)
         chosen, solver = chosen_algorithm(context, (algorithm, engine), loaded, ray)
         models: Any = [model, *others] if others else model
         opponent = model_of(loaded, models, chosen, solver, seat)
@@ -175,7 +185,6 @@ def respond(
     if limit is not None:
         if believed is not None and (believed < 1.0).any():
             raise BadParameter("--max-risk searches for one p; leave the trust out of the locks")
-        boards = searches_by_measuring(loaded)
         check_measurable(loaded, seat, measure or None, "give --p")
         announce_responses(loaded, measure, SEARCH_QUERIES)
         _within(partial(work, max_exploitability=limit), where, report, limits, measure, boards)

@@ -33,8 +33,8 @@ CURVES = {
     ABSTRACT: ("adversary sees buckets (abstract)", "s", "--"),
     PUBLISHED: ("Bard et al. 2014 (published)", "^", ":"),
 }
-MOST_RISK = 1_100  # mb/g in the picture: beyond it little more is won
-HEADER = "adversary model p won_mb_per_game risk_mb_per_game risk_error"
+MOST_RISK = 1_100  # mb/g in the picture: those who trust most risk up to seven times as much
+HEADER = "adversary model p won_mb_per_game won_error risk_mb_per_game risk_error"
 
 
 class CommittedPoint(NamedTuple):
@@ -44,13 +44,14 @@ class CommittedPoint(NamedTuple):
     model: str  # one of OPPONENTS
     p: str  # empty where it is not known
     won: float
+    won_error: float  # half the 95% interval; 0: as published
     risk: float
     error: float  # half the 95% interval of the risk; 0: exact, or as published
 
     @classmethod
     def of(cls, row: dict[str, str]) -> CommittedPoint:
-        won, risk, error = (float(row[name]) for name in HEADER.split()[3:])
-        return cls(row["adversary"], row["model"], row["p"], won, risk, error)
+        numbers = (float(row[name]) for name in HEADER.split()[3:])
+        return cls(row["adversary"], row["model"], row["p"], *numbers)
 
 
 def committed_points() -> list[CommittedPoint]:
@@ -97,7 +98,8 @@ def table(points: list[CommittedPoint]) -> ResultTable:
         within = f" ± {one.error:.0f}" if one.error else ""
         exact = "" if one.error or one.adversary == PUBLISHED else ", exact"
         risk = f"{one.risk:,.0f}{within}{exact}"
-        rows.append([one.adversary, one.model, one.p, f"{one.won:,.0f}", risk])
+        won = f"{one.won:,.0f}" + (f" ± {one.won_error:.0f}" if one.won_error else "")
+        rows.append([one.adversary, one.model, one.p, won, risk])
     header = ["adversary", "response to", "p", "won, mb/g", "risk, mb/g"]
     return ResultTable("committed points, not computed in this run", header, rows)
 

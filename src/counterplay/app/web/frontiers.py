@@ -31,7 +31,6 @@ HANDS = 400_000  # of a match
 PROGRAM_HANDS = 20_000  # with a program
 EXACT, BY_FLOPS, BY_PLAY = "exact", "by flops", "by play"
 CERTIFIED, COMMITTED = "certified", "committed"
-COMMITTED_HALF = 0.0016  # sb/h, half the 95% interval of what a committed response wins
 MB = 1_000  # in a small bet
 SEATS = 2  # whose sum the library gives, and whose mean the page shows
 
@@ -200,7 +199,13 @@ class CommittedFrontier:
 
     def facts(self) -> dict[str, Any]:
         """As those of a frontier; a risk without an interval is certified."""
-        from counterplay.app.reproduction.fig6_holdem import ABSTRACT, REAL, committed_points, curve
+        from counterplay.app.reproduction.fig6_holdem import (
+            ABSTRACT,
+            MOST_RISK,
+            REAL,
+            committed_points,
+            curve,
+        )
 
         found = committed_points()
         buckets = [[one.risk, one.won / MB] for one in curve(found, ABSTRACT, self.name)]
@@ -209,6 +214,7 @@ class CommittedFrontier:
             "opponent": f"a model of {self.name}",
             "unit": "sb/h",
             "millibets": True,
+            "most": MOST_RISK,
             "buckets": buckets,
             "points": [_committed_facts(one) for one in curve(found, REAL, self.name)],
         }
@@ -222,7 +228,7 @@ def _committed_facts(point: Any) -> dict[str, Any]:
     return {
         "p": float(point.p),
         "wins": point.won / MB,
-        "wins_within": COMMITTED_HALF,
+        "wins_within": point.won_error / MB,
         "risks": point.risk / MB,
         "risks_within": point.error / MB,
         "exploitability": SEATS * point.risk / MB,

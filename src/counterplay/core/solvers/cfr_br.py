@@ -224,14 +224,18 @@ class CfrBr(Solver):
         return SequenceFormCfrBr(game, form, settings)
 
     def change_problem(self, problem: Problem) -> None:
-        """Where boards are sampled: begins again from the current strategies, with other boards."""
+        """Where boards are sampled: begins again from the current strategies, with other boards.
+        Without trust in a model it begins from nothing: what was learnt against one leaves risks
+        that are slow to unlearn."""
         if not self.draws(self.game):
             super().change_problem(problem)
         saved, self.problem = self.tables(), problem
         self._begin(self._problems + 1)
-        self._engine.restore(
-            {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}
-        )
+        restricted = problem.restriction
+        if restricted is None or restricted.trust.any():
+            self._engine.restore(
+                {name: KEPT.get(name.rstrip("0123456789"), 1.0) * saved[name] for name in saved}
+            )
         self.counters[:] = 0
 
     def _begin(self, number: int) -> None:

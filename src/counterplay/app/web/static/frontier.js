@@ -22,12 +22,13 @@ const HOW = {
     "Points that come with the package, trained on a GPU against an adversary who sees his " +
     "cards. A risk without ± is certified: exact, over every board. One with ± is estimated " +
     "from a sample of flops; its upper end counts. What is won is estimated by a match with the " +
-    "model, learnt from 20,000 hands; “Try the certified players” plays with the bot itself.",
+    "model, learnt from 20,000 hands; “Try the certified players” plays with the bot itself. " +
+    "The picture leaves out the greatest risks.",
 };
 const DOTTED =
   "Dotted: what mixing the ends wins, the safest response and the boldest, one of which is drawn " +
   "for every hand.";
-const STEPS = 1000; // of the slider, even in risk
+const STEPS = 1000; // of the slider, even in risk; of committed points in its logarithm
 const MILLIBETS = 1000; // in a small bet
 
 const label = (point) => point.name || `p = ${point.p}`;
@@ -43,7 +44,9 @@ export function frontier(job, memory) {
   const safe = curve.points.map((p) => p.risks + (p.risks_within || 0));
   const [least, most] = [Math.min(...safe), Math.max(...safe)];
   const above = curve.points.map((p) => p.wins - p.line); // what mixing the ends wins
-  const start = safe[above.indexOf(Math.max(...above))]; // undefined where there is no line
+  const start = committed
+    ? safe[curve.points.findLastIndex((p) => p.shipped)] // what comes with the package
+    : safe[above.indexOf(Math.max(...above))]; // undefined where there is no line
   memory.limit ??= start ?? least + 0.35 * (most - least);
 
   // The response that wins most at this risk, or -1.
@@ -54,8 +57,10 @@ export function frontier(job, memory) {
       -1,
     );
   }
+  const [even, risk_at] = committed ? [Math.log, Math.exp] : [Number, Number];
+  const length = even(most) - even(least);
   const place = () =>
-    most > least ? Math.round((STEPS * (memory.limit - least)) / (most - least)) : STEPS;
+    most > least ? Math.round((STEPS * (even(memory.limit) - even(least))) / length) : STEPS;
   const amount = (risk) =>
     curve.millibets
       ? `${plain(MILLIBETS * risk, 0)} mb/g (${plain(risk, 4)} ${curve.unit})`
@@ -94,7 +99,7 @@ export function frontier(job, memory) {
     value: place(),
     "aria-label": "Risk at most",
     oninput() {
-      memory.limit = least + ((most - least) * range.value) / STEPS;
+      memory.limit = risk_at(even(least) + (length * range.value) / STEPS);
       update();
     },
   });
@@ -113,13 +118,13 @@ export function frontier(job, memory) {
   const ends = () => curve.points.map((p) => [scale * p.risks, p.line]);
   const robust = { name: "robust responses", points, marks: true };
   const responses = () => [robust, { name: "mixing the ends", points: ends(), thin: true }];
-  // Beside those whose adversary saw buckets, not too far to the right.
+  // Beside those whose adversary saw buckets, both as far as the picture goes.
   function real() {
-    const far = 2.5 * Math.max(...points.map((p) => p[0]));
-    const seen = curve.buckets.filter((p) => p[0] <= far);
+    const seen = (all) => all.filter((p) => p[0] <= (curve.most ?? Infinity));
+    const buckets = { points: seen(curve.buckets), marks: true };
     return [
-      { ...robust, name: "adversary sees his cards (real)", tags: true },
-      { name: "adversary sees buckets (abstract)", points: seen, marks: true },
+      { ...robust, points: seen(points), name: "adversary sees his cards (real)", tags: true },
+      { ...buckets, name: "adversary sees buckets (abstract)" },
     ];
   }
   // Those that nobody beats, and the others by themselves.
