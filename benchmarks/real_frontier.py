@@ -22,11 +22,11 @@ without trust (p = 0) to any model; its exact risk is that of cfr_br.csv.
 A row of real_frontier.csv in FOLDER has the winnings from the model and from the bot itself, sb/h,
 and the risk, mb/g averaged over the seats, with half their 95% intervals (0: exact). Winnings come
 from matches of `--hands` and `--bot-hands` (0: none). The risk comes from `--flops` (0: none),
-beside the shipped strategy of the same card abstraction, whose risk is known; `--exact`: over every
-board, for all files of a game in one traversal, and then the winnings from the model, too
-(`--payoff match`: not these). With `--algorithm dbr` p is Pconf, the same at every information set,
-and rows go to dbr_frontier.csv; those of mcrnr go to abstract_frontier.csv. Winnings from Poki are
-luck-adjusted.
+beside a shipped strategy whose risk is known (`--beside`; else of the same card abstraction);
+`--exact`: over every board, for all files of a game in one traversal, and then the winnings from
+the model, too (`--payoff match`: not these). With `--algorithm dbr` p is Pconf, the same at every
+information set, and rows go to dbr_frontier.csv; those of mcrnr go to abstract_frontier.csv.
+Winnings from Poki are luck-adjusted.
 """
 
 from __future__ import annotations
@@ -53,9 +53,13 @@ from counterplay.core.responses.compute import (
 )
 from counterplay.core.solvers.limits import Limits
 from counterplay.poker.bots.shipped import digest, read_facts, read_quantised, write_quantised
+from counterplay.poker.bots.shipped import strategies as shipped_strategies
 from counterplay.poker.histories.parquet import read_parquet
+from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
+from counterplay.poker.vector.evaluation import KnownPlayer, vector_values
+from counterplay.poker.vector.flop_values import ValueQuery
 from tools.ship_strategy import exact_value
 
 KEY = ["model", "game", "p", "seconds", "iterations", "digest", "flops"]
@@ -190,14 +194,25 @@ def winnings(strategy: cp.Strategy, player: cp.Strategy | str, hands: int) -> Nu
     return won.mean, (won.interval[1] - won.interval[0]) / 2
 
 
-def risks_of(strategies: Sequence[cp.Strategy], flops: int | None, backend: str) -> list[Numbers]:
+def risks_of(
+    strategies: Sequence[cp.Strategy], flops: int | None, backend: str, beside: str | None = None
+) -> list[Numbers]:
     """The risks of strategies of one game in mb/g, mean of the seats, in one traversal: from flops,
-    or exact."""
+    `beside` a shipped strategy, or exact."""
     if not strategies:
         return []
-    asked = [Payoff(seat, strategy) for strategy in strategies for seat in (0, 1)]
-    options = {} if flops is None else {"flops": flops, "seed": FLOPS_SEED}
-    found: Any = strategies[0].game.evaluator.payoffs(asked, backend=backend, **options)
+    game, found = strategies[0].game, list[Any]()
+    options: dict[str, Any] = {"backend": backend}
+    options |= {} if flops is None else {"flops": flops, "seed": FLOPS_SEED}
+    if flops is None or beside is None:
+        asked = [Payoff(seat, strategy) for strategy in strategies for seat in (0, 1)]
+        found = game.evaluator.payoffs(asked, **options)
+    else:
+        (known,) = (one for one in shipped_strategies() if one.name == beside)
+        player = KnownPlayer(beside, strategy_table(known.strategy), known.exploitability)
+        tables = [strategy_table(strategy) for strategy in strategies]
+        queries = [ValueQuery(seat, table) for table in tables for seat in (0, 1)]
+        found = vector_values(game, queries, known=player, **options)
     totals = [found[k] + found[k + 1] for k in range(0, len(found), 2)]
     return [(MB * float(total), MB * getattr(total, "error", 0.0)) for total in totals]
 
@@ -270,7 +285,7 @@ def measure(paths: Sequence[Path], given: argparse.Namespace) -> None:
     for alike in by_game.values():
         strategies = [one.strategy for one in alike]
         for flops in [given.flops] * bool(given.flops) + [None] * given.exact:
-            risks = risks_of(strategies, flops, given.backend)
+            risks = risks_of(strategies, flops, given.backend, given.beside)
             for one, risk in zip(alike, risks, strict=True):
                 one.rows(files).add(one.key(flops or "all"), risk=risk)
         if given.exact and given.payoff == "exact":
@@ -294,6 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--hands", type=int, help=f"of a match with the model: {HANDS:,}")
     parser.add_argument("--bot-hands", type=int, default=0, help="of a match with the bot itself")
     parser.add_argument("--flops", type=int, help=f"of a measurement: {FLOPS}; with --exact none")
+    parser.add_argument("--beside", metavar="NAME", help="on flops: which shipped strategy")
     parser.add_argument("--exact", action="store_true", help="measure on every board")
     parser.add_argument("--payoff", default="exact", choices=("exact", "match"), help="by --exact")
     parser.add_argument("--without-trust", metavar="MODEL", help="files are of CFR-BR: p = 0")

@@ -180,6 +180,21 @@ def test_responses_are_trained_saved_and_measured(
     assert float(rows["0.8", "none"]["won_error"]) > 0.0
 
 
+def test_a_risk_beside_a_named_strategy(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def values(game: cp.Game, queries: list[Any], **options: Any) -> list[float]:
+        asked.update(options, seats=[query.player for query in queries])
+        return [0.3, 0.5]
+
+    monkeypatch.setattr(real_frontier, "vector_values", values)
+    uniform = cp.Strategy.uniform(cp.load("holdem(buckets=1)"))
+    assert real_frontier.risks_of([uniform], 24, "cpu", "small") == [(400.0, 0.0)]
+    assert (asked["known"].name, asked["flops"], asked["seats"]) == ("small", 24, [0, 1])
+    certified = next(one for one in cp.strategies() if one.name == "small")
+    assert asked["known"].exploitability == certified.exploitability
+
+
 def test_the_experiment_of_tilted_payoffs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With tiny abstractions and times; it is stopped, and goes on with what is there. The risk,
     which takes minutes on processors, is replaced."""
