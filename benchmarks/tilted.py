@@ -51,7 +51,7 @@ GAME, TILT = "holdem(buckets={},kind=nested)", 0.25
 REAL_GAME, SAFEST = "holdem(buckets=100,kind=emd)", "safest"
 OPPONENT, EQUILIBRIUM, ABSTRACT, REAL = "opponent", "equilibrium", "abstract", "real"
 ENGINES = {ABSTRACT: ("mcrnr", "mccfr-public"), REAL: ("rnr", "cfr-br")}
-ABSTRACT_PS, REAL_PS = "0.5,0.7,0.8,0.9,0.95", "0.2,0.35"
+ABSTRACT_PS, REAL_PS = "0.5,0.7,0.8,0.9", "0.2,0.35"
 KEPT = 0.05  # of what was learnt with the p before, against an abstract adversary
 BATCH = 128  # boards of an update
 HEADER = ["player", "game", "p", "seconds", "iterations", "digest", "flops", "hands"]
@@ -256,14 +256,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for large files")
     parser.add_argument("--out", type=Path, help="a folder that gets the rows, too")
     parser.add_argument(
-        "--training", default="75,60,50,50", metavar="SECONDS",
+        "--training", default="75,50,40,50", metavar="SECONDS",
         help="of the opponent, an equilibrium, an abstract and a real response",
     )  # fmt: skip
     parser.add_argument("--abstract", default=ABSTRACT_PS, metavar="PS")
     parser.add_argument("--real", default=REAL_PS, metavar="PS")
     parser.add_argument("--buckets", default="5,8,12", help="of equilibria; the last of responses")
     parser.add_argument("--opponent", type=int, default=8, metavar="BUCKETS")
-    parser.add_argument("--flops", type=int, default=96)
+    parser.add_argument("--flops", type=int, default=64)
     parser.add_argument("--exact", action="store_true", help="risks over every board")
     parser.add_argument("--hands", type=int, default=20_000_000)
     parser.add_argument("--backend", default="cuda", help="cuda or cpu")

@@ -62,6 +62,12 @@ def test_an_iteration_is_that_of_the_kernels(name: str) -> None:
     one_iteration(*engines(game.rules.layout))
 
 
+def test_a_long_list_of_nodes_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "MOST_NODES", 3)
+    game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["turn"])
+    one_iteration(*engines(game.rules.layout))
+
+
 def test_locks_hold_and_single_precision_is_near() -> None:
     game = spot(pot=20, stacks=45, ranges=RANGES, **SPOTS["river"])
     locked = locked_player(game.rules, read_locks("bet 10 fold 0.7 trust 0.8"))
